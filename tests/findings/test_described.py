@@ -46,7 +46,7 @@ def test_diagnoses_are_terms_of_the_lexicon() -> None:
 
 
 def test_claims_in_free_words_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descriptions, "_KEPT", 50)
+    monkeypatch.setattr(descriptions, "_MAX_CACHED", 50)
     known = knowledge_for(load_lexicon())
     monkeypatch.setattr(known.descriptions, "answers", {})
     metric = Errors()

@@ -156,17 +156,17 @@ def changed_advice(reference: tuple[Advice, ...], candidate: tuple[Advice, ...])
 def _distinct(advice: tuple[Advice, ...]) -> list[Advice]:
     """Return the recommendations without those that repeat another or a part of it, as an impression does."""
     first: dict[tuple[object, ...], Advice] = {}
-    for each in advice:
-        first.setdefault((each.actions, each.denied, each.days), each)
+    for advised in advice:
+        first.setdefault((advised.actions, advised.denied, advised.days), advised)
     kinds = list(first.values())[:COMPARED]
     return [
-        each
-        for each in kinds
+        advised
+        for advised in kinds
         if not any(
-            other is not each
-            and each.denied is other.denied
-            and each.actions <= other.actions
-            and each.days in (None, other.days)
+            other is not advised
+            and advised.denied is other.denied
+            and advised.actions <= other.actions
+            and advised.days in (None, other.days)
             for other in kinds
         )
     ]

@@ -43,11 +43,11 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     reading = replace(reading, text=reading.text.translate(_ONE_LINE))
     claims: dict[int, Finding] = {}
     denied: list[Denial] = []
-    places: dict[int, list[int]] = {}
+    structures_of: dict[int, list[int]] = {}
     suggested: dict[int, list[int]] = {}
     for relation in reading.relations:
         if relation.type == "located_at":
-            places.setdefault(relation.source, []).append(relation.target)
+            structures_of.setdefault(relation.source, []).append(relation.target)
         elif relation.type == "suggestive_of":
             suggested.setdefault(relation.source, []).append(relation.target)
     limits = _limits(reading, knowledge.rules)
@@ -72,19 +72,19 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
             elif mention.concept == _ABNORMAL and mention.attributes.cue and mention.attributes.locations:
                 claims[index] = _not_normal(mention, mention.attributes.locations, ())
             elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
-                claims[index] = _finding(mention, [mentions[t] for t in places.get(index, ())], knowledge)
+                claims[index] = _finding(mention, [mentions[t] for t in structures_of.get(index, ())], knowledge)
         elif mention.kind == "normality" and mention.assertion == "absent" and _is_denied(mention, reading):
-            anatomy = [mentions[target] for target in places.get(index, ())]
+            anatomy = [mentions[target] for target in structures_of.get(index, ())]
             if anatomy:
-                claims[index] = _not_normal(mention, [place.concept for place in anatomy], anatomy)
+                claims[index] = _not_normal(mention, [structure.concept for structure in anatomy], anatomy)
         elif mention.kind == "normality":
-            anatomy = [mentions[target] for target in places.get(index, ())]
+            anatomy = [mentions[target] for target in structures_of.get(index, ())]
             if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
                 denied.append(denial)
             elif _stands_alone(index, mentions) and _of_study(mention, reading):  # "Normal study."
                 denied.append(_denial(mention, knowledge)._replace(concepts=frozenset((_ABNORMAL,)), normal=True))
     starts = [start for start, _, _ in reading.sentences]
-    denied = [_limited(each, reading, bisect_right(starts, each.span[0]) - 1) for each in denied]
+    denied = [_limited(statement, reading, bisect_right(starts, statement.span[0]) - 1) for statement in denied]
     _place_devices(claims, reading, knowledge)
     _number(claims, reading)
     _weigh(claims, reading, knowledge.rules)
@@ -92,7 +92,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     drop_weak(claims, knowledge.rules)
     present = merge(list(claims.values()), knowledge)
     topics = knowledge.rules.topics
-    found = {topic for finding in present for topic in topics.get(finding.concept, ())}
+    table = {topic for finding in present for topic in topics.get(finding.concept, ())}
     named = frozenset(concept for denial in denied for concept in denial.concepts)
     plain = frozenset(concept for denial in denied if not denial.normal for concept in denial.concepts)
     ruled_out = named.union(*(knowledge.similarity.ancestors(concept) for concept in plain))
@@ -101,9 +101,9 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         present=present,
         denied=tuple(denied),
         ruled_out=ruled_out,
-        topics=frozenset(found | normal),
-        normal_topics=frozenset(normal - found),
-        one_sided=frozenset(normal - found - _both_sided(denied, topics)),
+        topics=frozenset(table | normal),
+        normal_topics=frozenset(normal - table),
+        one_sided=frozenset(normal - table - _both_sided(denied, topics)),
         disputed=_disputed(present, denied),
         sentences=_sentences(reading, present),
         content_words=reading.content_words,
@@ -125,13 +125,13 @@ def _both_sided(denied: Sequence[Denial], topics: Mapping[str, Sequence[str]]) -
 
 
 def _stands_alone(index: int, mentions: Sequence[Mention]) -> bool:
-    """Whether a mention is the only one of its sentence; mentions are in the order of the text."""
+    """True if a mention is the only one of its sentence; mentions are in the order of the text."""
     around = (*mentions[max(index - 1, 0) : index], *mentions[index + 1 : index + 2])
-    return all(each.sentence != mentions[index].sentence for each in around)
+    return all(mention.sentence != mentions[index].sentence for mention in around)
 
 
 def _of_study(mention: Mention, reading: ReportReading) -> bool:
-    """Whether "normal" is said of the study: "CT head: normal", not of what the reader lacks, "Trunk: normal"."""
+    """True if "normal" is said of the study: "CT head: normal", not of what the reader lacks, "Trunk: normal"."""
     label, colon, _ = reading.text[reading.sentences[mention.sentence].start : mention.start].rpartition(":")
     return not colon or _STUDY.search(label) is not None
 
@@ -142,7 +142,7 @@ def _measured(
     """A structure with a size has or has not the finding that its size means: "spleen 15 cm"."""
     measures = knowledge.rules.measures
     above = (mention.concept, *knowledge.lexicon.ancestors(mention.concept))
-    rule = measures.get(next((each for each in above if each in measures), ""))
+    rule = measures.get(next((name for name in above if name in measures), ""))
     if rule is None:
         return
     size = decisive(mention.attributes.sizes_mm, rule.concept)
@@ -190,19 +190,19 @@ def _number(claims: dict[int, Finding], reading: ReportReading) -> None:
     for number, inside in _by_sentence(claims, reading).items():
         start, end, _ = reading.sentences[number]
         labels = labels_in(reading.text[start:end])
-        given: dict[int, list[tuple[str, str]]] = {}
+        supplied: dict[int, list[tuple[str, str]]] = {}
         for name, value, at in labels:
             nearest = min(inside, key=lambda index: _distance(reading.mentions[index], start + at))
-            given.setdefault(nearest, []).append((name, value))
-        for index, mine in given.items():
-            claims[index] = claims[index]._replace(labels=frozenset(mine))
+            supplied.setdefault(nearest, []).append((name, value))
+        for index, own in supplied.items():
+            claims[index] = claims[index]._replace(labels=frozenset(own))
 
 
 def _by_sentence(claims: Iterable[int], reading: ReportReading) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    table: dict[int, list[int]] = {}
     for index in claims:
-        found.setdefault(reading.mentions[index].sentence, []).append(index)
-    return found
+        table.setdefault(reading.mentions[index].sentence, []).append(index)
+    return table
 
 
 def _distance(mention: Mention, at: int) -> int:
@@ -244,7 +244,7 @@ def _disputed(present: Sequence[Finding], denied: Sequence[Denial]) -> frozenset
 
 
 def _is_current(mention: Mention, limit: int, rules: Rules) -> bool:
-    """Whether a mention speaks of these images; `limit` is where the sentence stops doing so."""
+    """True if a mention speaks of these images; `limit` is where the sentence stops doing so."""
     if limit <= mention.start:
         return False
     context = mention.attributes.context
@@ -253,7 +253,7 @@ def _is_current(mention: Mention, limit: int, rules: Rules) -> bool:
 
 def _limits(reading: ReportReading, rules: Rules) -> list[int]:
     """For each sentence the character behind which it names only what cannot be seen or was asked for."""
-    found = []
+    result = []
     for start, end, _ in reading.sentences:
         sentence = reading.text[start:end]
         limit = end + 1
@@ -263,8 +263,8 @@ def _limits(reading: ReportReading, rules: Rules) -> list[int]:
             limit = min(limit, start + match.start())
         if rules.unseen.search(sentence) is not None:
             limit = start
-        found.append(limit)
-    return found
+        result.append(limit)
+    return result
 
 
 def _on_quality(reading: ReportReading, rules: Rules) -> frozenset[int]:
@@ -293,29 +293,29 @@ def _only_hedged(mention: Mention, rules: Rules) -> bool:
 
 
 def _finding(mention: Mention, anatomy: Sequence[Mention], knowledge: Knowledge) -> Finding:
-    said = mention.attributes
+    described = mention.attributes
     concept = knowledge.lexicon.concepts.get(mention.concept)
     implied = set(concept.location) if concept is not None else set()
     if mention.kind == "device":  # where a device ends matters even if that is where it belongs
-        implied.difference_update(place.concept for place in anatomy)
+        implied.difference_update(structure.concept for structure in anatomy)
     return Finding(
         concept=mention.concept,
         others=(),
         kind=mention.kind,
         uncertain=mention.assertion == "uncertain",
-        sides=SIDES[said.laterality],
-        locations=frozenset(said.locations).difference(implied),
-        severity=SEVERITIES[said.severity],
-        sizes_mm=said.sizes_mm,
-        change=said.change,
-        descriptors=frozenset(said.descriptors),
+        sides=SIDES[described.laterality],
+        locations=frozenset(described.locations).difference(implied),
+        severity=SEVERITIES[described.severity],
+        sizes_mm=described.sizes_mm,
+        change=described.change,
+        descriptors=frozenset(described.descriptors),
         spans=((mention.start, mention.end),),
         sentences=frozenset((mention.sentence,)),
     )
 
 
 def _is_denied(mention: Mention, reading: ReportReading) -> bool:
-    """Whether the denial stands with the word of normality: not in "heart not enlarged, hila unremarkable"."""
+    """True if the denial stands with the word of normality: not in "heart not enlarged, hila unremarkable"."""
     start, end, _ = reading.sentences[mention.sentence]
     cue = mention.attributes.cue.lower()
     before, after = reading.text[start : mention.start].lower(), reading.text[mention.end : end].lower()
@@ -324,34 +324,34 @@ def _is_denied(mention: Mention, reading: ReportReading) -> bool:
     return "," not in between and ";" not in between
 
 
-def _not_normal(mention: Mention, places: Sequence[str], anatomy: Sequence[Mention]) -> Finding:
+def _not_normal(mention: Mention, where: Sequence[str], anatomy: Sequence[Mention]) -> Finding:
     """A structure that is said not to be normal, whatever is wrong with it."""
-    said = mention.attributes
-    sides = SIDES[said.laterality]
-    for place in anatomy:
-        sides |= SIDES[place.attributes.laterality]
+    described = mention.attributes
+    sides = SIDES[described.laterality]
+    for structure in anatomy:
+        sides |= SIDES[structure.attributes.laterality]
     return Finding(
-        concept=NOT_NORMAL + places[0],
+        concept=NOT_NORMAL + where[0],
         others=(),
         kind="abnormality",
         uncertain=False,
         sides=sides,
-        locations=frozenset(places),
-        severity=SEVERITIES[said.severity],
-        sizes_mm=said.sizes_mm,
-        change=said.change if said.change != "resolved" else "",
-        descriptors=frozenset(said.descriptors),
+        locations=frozenset(where),
+        severity=SEVERITIES[described.severity],
+        sizes_mm=described.sizes_mm,
+        change=described.change if described.change != "resolved" else "",
+        descriptors=frozenset(described.descriptors),
         spans=((mention.start, mention.end),),
         sentences=frozenset((mention.sentence,)),
     )
 
 
 def _structures_by_sentence(mentions: Sequence[Mention]) -> dict[int, frozenset[str]]:
-    found: dict[int, frozenset[str]] = {}
+    table: dict[int, frozenset[str]] = {}
     for mention in mentions:
         if mention.kind == "anatomy":
-            found[mention.sentence] = found.get(mention.sentence, frozenset()) | {mention.concept}
-    return found
+            table[mention.sentence] = table.get(mention.sentence, frozenset()) | {mention.concept}
+    return table
 
 
 def _denial(mention: Mention, knowledge: Knowledge, structures: frozenset[str] = frozenset()) -> Denial:
@@ -359,19 +359,19 @@ def _denial(mention: Mention, knowledge: Knowledge, structures: frozenset[str] =
 
     `structures` are those of the sentence: "both main bronchi are open, no pathology is seen" speaks of them.
     """
-    said = mention.attributes
+    described = mention.attributes
     concept = knowledge.lexicon.concepts.get(mention.concept)
     wide = knowledge.similarity.is_wide(mention.concept)
     anywhere = wide or (concept is not None and not concept.location)
-    places = frozenset(said.locations) or (structures if wide else frozenset())
-    severity = SEVERITIES[said.severity] if SEVERITIES[said.severity] > SEVERITIES["mild"] else 0
+    where = frozenset(described.locations) or (structures if wide else frozenset())
+    severity = SEVERITIES[described.severity] if SEVERITIES[described.severity] > SEVERITIES["mild"] else 0
     return Denial(
         frozenset((mention.concept,)),
-        SIDES[said.laterality],
+        SIDES[described.laterality],
         severity,
         False,
         (mention.start, mention.end),
-        places if anywhere else frozenset(),
+        where if anywhere else frozenset(),
     )
 
 
@@ -412,15 +412,15 @@ def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
 
 
 def _normality(mention: Mention, anatomy: Sequence[Mention], lexicon: Lexicon) -> Denial | None:
-    """What a statement of normality rules out; without a place only what its word rules out itself."""
+    """Return the denial of a statement of normality; without a place only what its word rules out itself."""
     word = lexicon.concepts.get(mention.concept)
     denies = set(word.denies) - {"abnormality"} if word is not None else set()
     sides = SIDES[mention.attributes.laterality]
-    for place in anatomy:
-        known = lexicon.concepts.get(place.concept)
-        denies.update(known.denies if known is not None else ())
-        sides |= SIDES[place.attributes.laterality]
-    places = frozenset(place.concept for place in anatomy)
-    if not denies and not places:
+    for structure in anatomy:
+        entry = lexicon.concepts.get(structure.concept)
+        denies.update(entry.denies if entry is not None else ())
+        sides |= SIDES[structure.attributes.laterality]
+    locations = frozenset(structure.concept for structure in anatomy)
+    if not denies and not locations:
         return None
-    return Denial(frozenset(denies), sides, 0, True, (mention.start, mention.end), places)
+    return Denial(frozenset(denies), sides, 0, True, (mention.start, mention.end), locations)

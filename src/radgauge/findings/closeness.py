@@ -1,4 +1,4 @@
-"""How near two findings are to each other, and whether a denial speaks of a finding."""
+"""Closeness of two findings, and whether a denial refers to a finding."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _NUMBERS = numbers()["match"]
 _ANYTHING = "abnormality"
 OTHER_SIDE, ONE_OF_BOTH = _NUMBERS["other_side"], _NUMBERS["one_of_both"]
 OTHER_PLACE, UNSAID = _NUMBERS["other_place"], _NUMBERS["unsaid"]
-"""What remains of a similarity when side or place differ: the same finding on the other side is still a match with
-a wrong location, another kind of finding there is another finding."""
+"""Share of a similarity that remains when side or place differ: the same finding on the other side is a match
+with a wrong location, another kind of finding there is another finding."""
 
 ONE_NAMES_IT = _NUMBERS["one_names_it"]  # the diagnosis of one report is the description of the other
 UNREAD = _NUMBERS["unread"]  # what remains of a similarity when the diagnosis is not shared
@@ -23,7 +23,7 @@ MERELY_NOT_NORMAL = _NUMBERS["not_normal"]  # a finding, and the word that its p
 
 
 def closeness_of(r: Finding, c: Finding, knowledge: Knowledge) -> float:
-    """How much two findings are one, 0 to 1: concept first, then side and place; 0 below NEAR."""
+    """Closeness of two findings, 0 to 1: concept first, then side and place; 0 below NEAR."""
     value = concept_similarity(r, c, knowledge)
     if value < NEAR and (r.concept.startswith(NOT_NORMAL) or c.concept.startswith(NOT_NORMAL)):
         value = MERELY_NOT_NORMAL if same_structure(r, c, knowledge) else 0.0
@@ -66,7 +66,7 @@ def concept_similarity(r: Finding, c: Finding, knowledge: Knowledge) -> float:
 
 
 def _one_kind(r: Finding, c: Finding, knowledge: Knowledge) -> bool:
-    """Whether one name tells the kind, the other the place: "intra-articular fracture", "radial fracture"."""
+    """True if one name tells the kind, the other the place: "intra-articular fracture", "radial fracture"."""
     concepts = knowledge.lexicon.concepts
     a, b = concepts.get(r.concept), concepts.get(c.concept)
     if (
@@ -81,40 +81,40 @@ def _one_kind(r: Finding, c: Finding, knowledge: Knowledge) -> bool:
     if similarity.is_sketch(a.id) or similarity.is_sketch(b.id):
         return False
     shared = similarity.ancestors(a.id).keys() & similarity.ancestors(b.id).keys()
-    return any(not similarity.is_wide(each) for each in shared) and same_structure(r, c, knowledge)
+    return any(not similarity.is_wide(name) for name in shared) and same_structure(r, c, knowledge)
 
 
 def one_place(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
-    """Whether two findings may be one: of one kind, not on opposite sides, in one structure."""
+    """True if two findings may be one: of one kind, not on opposite sides, in one structure."""
     if (a.kind == "device") is not (b.kind == "device") or (a.sides and b.sides and not a.sides & b.sides):
         return False
     return same_structure(a, b, knowledge)
 
 
 def same_structure(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
-    """Whether two findings speak of one structure, or of a part and its whole."""
+    """True if two findings speak of one structure, or of a part and its whole."""
     return any(
         knowledge.places.related(x, y) for x in _structures(a, knowledge) for y in _structures(b, knowledge)
     )
 
 
-def _in_place(places: frozenset[str], finding: Finding, knowledge: Knowledge) -> bool:
-    """Whether a normal structure is where a finding would be: a normal biceps tendon denies no other tear."""
+def _in_place(locations: frozenset[str], finding: Finding, knowledge: Knowledge) -> bool:
+    """True if a normal structure is where a finding would be: a normal biceps tendon denies no other tear."""
     structures = _structures(finding, knowledge)
     lexicon = knowledge.lexicon
     siblings = any(
         set(lexicon.concepts[x].parents) & set(lexicon.concepts[y].parents)
         for x in structures
-        for y in places
+        for y in locations
         if x in lexicon.concepts and y in lexicon.concepts and x != y
     )
-    return not siblings or any(knowledge.places.related(x, y) for x in structures for y in places)
+    return not siblings or any(knowledge.places.related(x, y) for x in structures for y in locations)
 
 
-def _about(places: frozenset[str], finding: Finding, knowledge: Knowledge) -> bool:
-    """Whether a finding is in one of these places, or nothing is said of where it is."""
+def _about(locations: frozenset[str], finding: Finding, knowledge: Knowledge) -> bool:
+    """True if a finding is in one of these places, or nothing is said of where it is."""
     structures = _structures(finding, knowledge)
-    return not structures or any(knowledge.places.related(x, y) for x in structures for y in places)
+    return not structures or any(knowledge.places.related(x, y) for x in structures for y in locations)
 
 
 def _structures(finding: Finding, knowledge: Knowledge) -> frozenset[str]:
@@ -122,22 +122,22 @@ def _structures(finding: Finding, knowledge: Knowledge) -> frozenset[str]:
     return finding.locations.union(concept.location if concept is not None else ())
 
 
-def is_covered(finding: Finding, mine: Finding, other: Finding, knowledge: Knowledge) -> bool:
-    """Whether a leftover says no more than a matched pair does: split in one report, whole in the other."""
+def is_covered(finding: Finding, own: Finding, other: Finding, knowledge: Knowledge) -> bool:
+    """True if a leftover says no more than a matched pair does: split in one report, whole in the other."""
     if concept_similarity(finding, other, knowledge) < SAME:
         return False
     if finding.sides and other.sides:
         if finding.sides & ~other.sides:
             return False
-    elif finding.sides and mine.sides and not finding.sides & mine.sides:
+    elif finding.sides and own.sides and not finding.sides & own.sides:
         return False
     if finding.locations and other.locations:
         return knowledge.places.agree(finding.locations, other.locations)
-    return not (finding.locations and mine.locations) or knowledge.places.agree(finding.locations, mine.locations)
+    return not (finding.locations and own.locations) or knowledge.places.agree(finding.locations, own.locations)
 
 
 def contradicts(denial: Denial, finding: Finding, other: Findings, knowledge: Knowledge) -> bool:
-    """Whether a denial speaks of this finding and is meant without exception.
+    """True if a denial speaks of this finding and is meant without exception.
 
     A report that calls the lungs clear beside an opacity that it names says that the rest is clear: what the other
     report sees where that opacity is may be the opacity.
@@ -149,13 +149,13 @@ def contradicts(denial: Denial, finding: Finding, other: Findings, knowledge: Kn
     if not denial.only and not denial.normal:
         return True
     return not any(
-        one_place(finding, each, knowledge) and (denial.only or denies(denial, each, knowledge))
-        for each in other.present
+        one_place(finding, claim, knowledge) and (denial.only or denies(denial, claim, knowledge))
+        for claim in other.present
     )
 
 
 def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
-    """Whether a denial speaks of this finding."""
+    """True if a denial speaks of this finding."""
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
     if denial.sides in (LEFT, RIGHT) and not finding.sides:
@@ -170,18 +170,18 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
         return False
     if finding.concept.startswith(OPEN):
         words = finding.concept.removeprefix(OPEN)
-        return any(likeness(words, each.removeprefix(OPEN)) >= SAME for each in denial.concepts if OPEN in each)
+        return any(likeness(words, name.removeprefix(OPEN)) >= SAME for name in denial.concepts if OPEN in name)
     if finding.concept.startswith(NOT_NORMAL):
         return any(knowledge.places.related(x, y) for x in denial.places for y in finding.locations)
     if shared := denial.concepts & knowledge.similarity.ancestors(finding.concept).keys():
         # a normal vein rules out whatever is wrong with it, not with the spine
         anything = denial.normal and shared == {_ANYTHING}
         return not anything or not denial.places or _about(denial.places, finding, knowledge)
-    return not denial.normal and any(_is_kind_there(each, finding, knowledge) for each in denial.concepts)
+    return not denial.normal and any(_is_kind_there(name, finding, knowledge) for name in denial.concepts)
 
 
 def _is_kind_there(denied: str, finding: Finding, knowledge: Knowledge) -> bool:
-    """Whether a finding in its place is the denied one by another name: "scaphoid fracture"."""
+    """True if a finding in its place is the denied one by another name: "scaphoid fracture"."""
     concept = knowledge.lexicon.concepts.get(denied)
     if concept is None or not concept.location or not finding.locations:
         return False

@@ -1,4 +1,4 @@
-"""How close two concepts are: the lexicon's hierarchy and a table of look-alikes as a similarity in [0, 1]."""
+"""Similarity of two concepts: the lexicon's hierarchy and a table of look-alikes as a similarity in [0, 1]."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class ConceptSimilarity:
         ]
         self._scales: dict[str, dict[int, int]] = {}
         for number, scale in enumerate(table["scale"]):
-            for place, step in enumerate(scale["steps"]):
+            for position, step in enumerate(scale["steps"]):
                 for concept in step:
-                    self._scales.setdefault(concept, {})[number] = place
+                    self._scales.setdefault(concept, {})[number] = position
         self._concepts = lexicon.concepts
         self._known: dict[str, dict[str, int]] = {}
         self._known_families: dict[str, dict[int, tuple[float, int]]] = {}
@@ -63,23 +63,23 @@ class ConceptSimilarity:
             queue = [name]
             while queue:
                 current = queue.pop(0)
-                known = self._concepts.get(current)
-                for parent in known.parents if known is not None else ():
+                concept = self._concepts.get(current)
+                for parent in concept.parents if concept is not None else ():
                     if parent not in steps:
                         steps[parent] = steps[current] + 1
                         queue.append(parent)
         return steps
 
     def is_wide(self, name: str) -> bool:
-        """Whether a concept says almost nothing."""
+        """True if a concept says almost nothing."""
         return name in self._wide
 
     def is_sketch(self, name: str) -> bool:
-        """Whether a concept says how something looks and not what it is."""
+        """True if a concept says how something looks and not what it is."""
         return name in self._sketch or name.startswith(OPEN)
 
     def _related(self, a: str, b: str) -> bool:
-        """Whether one is the other, or lies above it."""
+        """True if one is the other, or lies above it."""
         return a in self.ancestors(b) or b in self.ancestors(a)
 
     def _similarity(self, a: str, b: str) -> float:
@@ -105,8 +105,8 @@ class ConceptSimilarity:
     def _words(self, name: str) -> str:
         if name.startswith(OPEN):
             return name.removeprefix(OPEN)
-        known = self._concepts.get(name)
-        return known.name if known is not None else name.replace("_", " ")
+        concept = self._concepts.get(name)
+        return concept.name if concept is not None else name.replace("_", " ")
 
     def rank(self, name: str) -> dict[int, int]:
         """Number of each scale of degree that a concept is on -> its place there."""
@@ -114,17 +114,17 @@ class ConceptSimilarity:
 
     def families_of(self, name: str) -> dict[int, tuple[float, int]]:
         """The families of a concept or, if it has none, of its nearest ancestors that have: with steps."""
-        known = self._known_families.get(name)
-        if known is not None:
-            return known
-        found: dict[int, tuple[float, int]] = {}
+        cached = self._known_families.get(name)
+        if cached is not None:
+            return cached
+        table: dict[int, tuple[float, int]] = {}
         reached = -1
         for ancestor, steps in self.ancestors(name).items():
-            if found and steps > reached:
+            if table and steps > reached:
                 break
             for number, alike in self._families.get(ancestor, ()):
-                found.setdefault(number, (alike, steps))
+                table.setdefault(number, (alike, steps))
                 reached = steps
         if name in self._concepts:
-            self._known_families[name] = found
-        return found
+            self._known_families[name] = table
+        return table

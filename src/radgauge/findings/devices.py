@@ -28,7 +28,7 @@ _LISTED = re.compile(r"^\s*(?:,|and|&|/|with|,\s*and|as well as)\s*(?:\w+\s+){0,
 
 @dataclass(frozen=True, eq=False)
 class DeviceRule:
-    """What the words behind one kind of device say of its position."""
+    """Words for the position of one kind of device."""
 
     tier: str  # How much a wrong position matters
     good: re.Pattern[str]  # Words of a right position
@@ -46,37 +46,37 @@ class Devices:
     denied: re.Pattern[str]
 
     def tier(self, concept: str) -> str:
-        """How much a wrong position of this device matters."""
+        """Tier of a wrong position of this device."""
         return self.rules.get(concept, self.other).tier
 
     def positions(self, reading: ReportReading) -> dict[int, str]:
         """Index of each device that the report places -> good or bad."""
         mentions = reading.mentions
         devices = [index for index, mention in enumerate(mentions) if mention.kind == "device"]
-        found: dict[int, str] = {}
+        table: dict[int, str] = {}
         named = Counter(mentions[index].sentence for index in devices)
-        for place in reversed(range(len(devices))):
-            index = devices[place]
+        for at in reversed(range(len(devices))):
+            index = devices[at]
             mention = mentions[index]
-            following = mentions[devices[place + 1]] if place + 1 < len(devices) else None
+            following = mentions[devices[at + 1]] if at + 1 < len(devices) else None
             start, end, _ = reading.sentences[mention.sentence]
             alone = named[mention.sentence] == 1
             if following is not None and following.sentence == mention.sentence:
                 end = following.start
-                if _LISTED.match(reading.text[mention.end : end]) and devices[place + 1] in found:
-                    found[index] = found[devices[place + 1]]
+                if _LISTED.match(reading.text[mention.end : end]) and devices[at + 1] in table:
+                    table[index] = table[devices[at + 1]]
                     continue
             words = reading.text[start if alone else mention.end : end].lower()
             last = following is None or following.sentence > mention.sentence
             goes_on = _continued(reading, mention, named).lower() if last else ""
-            said = self._judged(mention.concept, words)
-            if self._said(self.other.bad, goes_on)[0]:
-                said = BAD
-            elif not said and self._said(self.other.good, goes_on)[0]:
-                said = GOOD
-            if said:
-                found[index] = said
-        return found
+            stated = self._judged(mention.concept, words)
+            if self._matches(self.other.bad, goes_on)[0]:
+                stated = BAD
+            elif not stated and self._matches(self.other.good, goes_on)[0]:
+                stated = GOOD
+            if stated:
+                table[index] = stated
+        return table
 
     def _judged(self, concept: str, words: str) -> str:
         rule = self.rules.get(concept, self.other)
@@ -84,14 +84,14 @@ class Devices:
             distance = float(match[1]) * (10.0 if match[2] == "cm" else 1.0)
             low, high = rule.good_mm
             return GOOD if low <= distance <= high else BAD
-        good, wrong = self._said(rule.good, words)
-        bad, right = self._said(rule.bad, words)
+        good, wrong = self._matches(rule.good, words)
+        bad, right = self._matches(rule.bad, words)
         if bad or (wrong and not good):
             return BAD
         return GOOD if good or right else ""
 
-    def _said(self, pattern: re.Pattern[str], words: str) -> tuple[bool, bool]:
-        """Whether a pattern is there as it stands, and whether it is there and denied."""
+    def _matches(self, pattern: re.Pattern[str], words: str) -> tuple[bool, bool]:
+        """True if a pattern is there as it stands, and whether it is there and denied."""
         plain = denied = False
         for match in pattern.finditer(words):
             if self.denied.search(words[: match.start()]) and not match[0].startswith(("no", "not")):
@@ -102,7 +102,7 @@ class Devices:
 
 
 def _continued(reading: ReportReading, mention: Mention, named: Mapping[int, int]) -> str:
-    """The next sentence, if it goes on about the device: "This should be withdrawn", "Repositioning needed"."""
+    """The next sentence, if it continues about the device: "This should be withdrawn", "Repositioning needed"."""
     number = mention.sentence + 1
     if number >= len(reading.sentences):
         return ""
@@ -122,19 +122,19 @@ def devices_for(lexicon: Lexicon) -> Devices:
     general = table["any"]
     named: dict[str, DeviceRule] = {}
     for entry in table["device"]:
-        nearest, farthest = map(float, entry.get("good_mm", (0, 0)))
+        nearest, max_distance = map(float, entry.get("good_mm", (0, 0)))
         rule = DeviceRule(
             entry["tier"],
             _any([*entry["good"], *general["good"]]),
             _any([*entry["bad"], *general["bad"]]),
             re.compile(entry["above"]) if "above" in entry else None,
-            (nearest, farthest),
+            (nearest, max_distance),
         )
         named |= dict.fromkeys(entry["concepts"], rule)
     rules = {}
     for concept in lexicon:
         line = [concept.id, *lexicon.ancestors(concept.id)]
-        if (near := next((each for each in line if each in named), None)) is not None:
+        if (near := next((site for site in line if site in named), None)) is not None:
             rules[concept.id] = named[near]
     other = DeviceRule("actionable", _any(general["good"]), _any(general["bad"]), None, (0.0, 0.0))
     return Devices(rules, other, re.compile(table["denied"]["before"]))

@@ -1,4 +1,4 @@
-"""What two matched findings tell differently: side, place, severity, size, change, certainty."""
+"""Differences of two matched findings: side, place, severity, size, change, certainty."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ SMALL_MM = _NUMBERS["small_mm"]  # and the absolute one: nobody measures better 
 
 def differences(r: Finding, c: Finding, knowledge: Knowledge) -> tuple[Difference, ...]:
     """Every attribute that two matched findings tell differently."""
-    found: list[Difference] = []
+    result: list[Difference] = []
     if r.sides != c.sides:
         conflict = bool(r.sides and c.sides)
-        found.append(Difference("side", side_name(r.sides), side_name(c.sides), conflict))
+        result.append(Difference("side", side_name(r.sides), side_name(c.sides), conflict))
     if r.locations != c.locations:
         conflict = bool(r.locations and c.locations)
         if not conflict or not knowledge.places.agree(r.locations, c.locations):
-            found.append(Difference("location", place_names(r.locations), place_names(c.locations), conflict))
+            result.append(Difference("location", place_names(r.locations), place_names(c.locations), conflict))
     if r.concept != c.concept and (elsewhere := _named_elsewhere(r, c, knowledge)):
-        found.append(elsewhere)
+        result.append(elsewhere)
     if r.labels and c.labels and r.labels != c.labels:
-        found += _label_differences(r, c)
+        result += _label_differences(r, c)
     if r.position != c.position:
-        found.append(Difference("position", r.position, c.position, bool(r.position and c.position)))
+        result.append(Difference("position", r.position, c.position, bool(r.position and c.position)))
     if r.severity != c.severity:
         conflict = bool(r.severity and c.severity)
-        found.append(Difference("severity", severity_name(r.severity), severity_name(c.severity), conflict))
+        result.append(Difference("severity", severity_name(r.severity), severity_name(c.severity), conflict))
     if r.sizes_mm != c.sizes_mm:
         a, b = max(r.sizes_mm, default=0.0), max(c.sizes_mm, default=0.0)
         if abs(a - b) > max(SMALL_MM, SAME_SIZE * max(a, b)):
-            found.append(Difference("size", _size(a), _size(b), bool(a and b)))
+            result.append(Difference("size", _size(a), _size(b), bool(a and b)))
     if r.change != c.change:
-        found.append(Difference("change", r.change, c.change, bool(r.change and c.change)))
+        result.append(Difference("change", r.change, c.change, bool(r.change and c.change)))
     if r.uncertain != c.uncertain:
         words = ("certain", "uncertain")
-        found.append(Difference("uncertainty", words[r.uncertain], words[c.uncertain], True))
-    return tuple(found)
+        result.append(Difference("uncertainty", words[r.uncertain], words[c.uncertain], True))
+    return tuple(result)
 
 
 def _named_elsewhere(r: Finding, c: Finding, knowledge: Knowledge) -> Difference | None:
@@ -59,13 +59,13 @@ def _named_elsewhere(r: Finding, c: Finding, knowledge: Knowledge) -> Difference
 
 def _label_differences(r: Finding, c: Finding) -> list[Difference]:
     """Which one, how far and of what kind, where both reports say it and mean something else."""
-    places = label_rules().places
-    found = []
+    locations = label_rules().places
+    result = []
     for name, a, b in other_kind(r.labels, c.labels):
-        attribute = "location" if name in places else "size"
+        attribute = "location" if name in locations else "size"
         words = [f"{name} {', '.join(sorted(values))}" for values in (a, b)]
-        found.append(Difference(attribute, words[0], words[1], True))
-    return found
+        result.append(Difference(attribute, words[0], words[1], True))
+    return result
 
 
 def other_kind(
@@ -73,13 +73,13 @@ def other_kind(
 ) -> list[tuple[str, frozenset[str], frozenset[str]]]:
     """Names to which two sets of labels give values that have nothing in common, with the values."""
     rules = label_rules()
-    found = []
+    result = []
     for name in sorted({name for name, _ in these} & {name for name, _ in those}):
         a = frozenset(value for label, value in these if label == name)
         b = frozenset(value for label, value in those if label == name)
         if rules.differ(name, a, b):
-            found.append((name, a, b))
-    return found
+            result.append((name, a, b))
+    return result
 
 
 def _size(mm: float) -> str:

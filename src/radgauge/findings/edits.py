@@ -68,9 +68,9 @@ def _table() -> _Table:
     table = tomllib.loads((DATA / "edits.toml").read_text(encoding="utf-8"))
     values: dict[str, list[tuple[int, int]]] = {}
     for number, group in enumerate(table["opposed"]):
-        for place, words in enumerate(group["values"]):
+        for position, words in enumerate(group["values"]):
             for word in words:
-                values.setdefault(word, []).append((number, place))
+                values.setdefault(word, []).append((number, position))
     limits = table["limits"]
     return _Table(
         limits["alike"],
@@ -80,7 +80,7 @@ def _table() -> _Table:
         limits["numbers"],
         limits["denial"],
         limits["same_number"],
-        {word: tuple(found) for word, found in values.items()},
+        {word: tuple(result) for word, result in values.items()},
         tuple(group["tells"] for group in table["opposed"]),
         tuple(group.get("far", 1) for group in table["opposed"]),
         frozenset(table["denials"]["words"]),
@@ -130,7 +130,7 @@ def compare_sentences(reference: Sequence[str], candidate: Sequence[str]) -> Cop
     nearby = _Nearby(theirs, len(candidate))
     where = {text: number for number, text in enumerate(reference)}
     nearest_r, nearest_c = [0.0] * len(theirs), []
-    found: list[Edit] = []
+    result: list[Edit] = []
     for at, sentence in enumerate(candidate):
         ours = words_of(sentence)
         if (same := where.get(sentence)) is not None:
@@ -148,8 +148,8 @@ def compare_sentences(reference: Sequence[str], candidate: Sequence[str]) -> Cop
                 nearest_r[number] = alike
         nearest_c.append(best if len(ours.content) >= _table().words else 0.0)
         if best >= _table().alike:
-            found += [Edit(*each, nearest, at) for each in _between(theirs[nearest], ours, best)]
-    return Copies(found, nearest_r, nearest_c)
+            result += [Edit(*each, nearest, at) for each in _between(theirs[nearest], ours, best)]
+    return Copies(result, nearest_r, nearest_c)
 
 
 class _Nearby:
@@ -179,7 +179,7 @@ class _Nearby:
 
 
 def is_copy(nearest: Sequence[float], claiming: Collection[int]) -> bool:
-    """Whether most of the sentences with these numbers are near copies of one in the other report."""
+    """True if most of the sentences with these numbers are near copies of one in the other report."""
     table = _table()
     copied = sum(nearest[number] >= table.copy for number in claiming)
     return bool(claiming) and copied >= table.copied * len(claiming)
@@ -192,46 +192,46 @@ def _alike(a: Words, b: Words) -> float:
 
 def _between(r: Words, c: Words, alike: float) -> list[tuple[str, str, str]]:
     table = _table()
-    found = []
+    result = []
     only_r, only_c = r.content - c.content, c.content - r.content
     if only_r and only_c:
         for word in sorted(only_r):
-            for group, place in table.values.get(word, ()):
-                if any(table.values.get(shared, ()) and _has(shared, group, place) for shared in c.content):
+            for group, structure in table.values.get(word, ()):
+                if any(table.values.get(shared, ()) and _has(shared, group, structure) for shared in c.content):
                     continue
-                there = ((each, _far(each, group, place)) for each in sorted(only_c))
-                other, to = next((each for each in there if each[1] is not None), ("", None))
+                there = ((term, _far(term, group, structure)) for term in sorted(only_c))
+                other, to = next((term for term in there if term[1] is not None), ("", None))
                 if to is not None:
-                    found.append(_named(table.tells[group], place, to, word, other))
+                    result.append(_named(table.tells[group], structure, to, word, other))
     more = only_r if r.denials else only_c
-    if alike >= table.denial and bool(r.denials) is not bool(c.denials) and not found and not more:
-        found.append(("added", "no", "") if r.denials else ("omitted", "", "no"))
+    if alike >= table.denial and bool(r.denials) is not bool(c.denials) and not result and not more:
+        result.append(("added", "no", "") if r.denials else ("omitted", "", "no"))
     if alike >= table.numbers and (size := _other_number(r, c, table.same_number)):
-        found.append(("size", *size))
-    return found
+        result.append(("size", *size))
+    return result
 
 
-def _named(tells: str, place: int, to: int, word: str, other: str) -> tuple[str, str, str]:
+def _named(tells: str, structure: int, to: int, word: str, other: str) -> tuple[str, str, str]:
     """An edit in the words of the differences: which of two reports affirms a finding, which way a change goes."""
     if tells == "finding":
-        return ("omitted" if place else "added", word, other)
+        return ("omitted" if structure else "added", word, other)
     if tells == "change":
-        return (tells, _CHANGES[place], _CHANGES[to])
+        return (tells, _CHANGES[structure], _CHANGES[to])
     if tells == "uncertainty":
         words = ("certain", "uncertain")
-        return (tells, words[place], words[1 - place])
+        return (tells, words[structure], words[1 - structure])
     return (tells, word, other)
 
 
-def _has(word: str, group: int, place: int) -> bool:
-    return (group, place) in _table().values.get(word, ())
+def _has(word: str, group: int, structure: int) -> bool:
+    return (group, structure) in _table().values.get(word, ())
 
 
-def _far(word: str, group: int, place: int) -> int | None:
+def _far(word: str, group: int, structure: int) -> int | None:
     """Which other value of a group a word has, if that is far enough from this one."""
     table = _table()
     values = table.values.get(word, ())
-    return next((to for number, to in values if number == group and abs(to - place) >= table.far[group]), None)
+    return next((to for number, to in values if number == group and abs(to - structure) >= table.far[group]), None)
 
 
 def _other_number(r: Words, c: Words, same: float) -> tuple[str, str] | None:

@@ -26,7 +26,7 @@ class Error(NamedTuple):
     reference: Finding | None  # The reference's finding, None for a false one
     candidate: Finding | None  # The candidate's finding, None for an omission
     difference: Difference | None = None  # What differs, for errors in an attribute
-    spans: tuple[tuple[int, int], ...] = ()  # Where the denial stands in the other report
+    spans: tuple[tuple[int, int], ...] = ()  # Where the denial is in the other report
     # How likely the other report says the finding in words that were not brought together, 0 to 1
     support: float = 0.0
     # True if it stands in a sentence that the candidate copied and turned round: no doubt is left
@@ -34,7 +34,7 @@ class Error(NamedTuple):
 
     @property
     def is_next_degree(self) -> bool:
-        """Whether only neighbouring degrees differ (moderate for severe): radiologists may call it either way."""
+        """True if only neighbouring degrees differ (moderate for severe): radiologists may call it either way."""
         d, r, c = self.difference, self.reference, self.candidate
         if d is None or d.attribute != "severity" or r is None or c is None:
             return False
@@ -42,7 +42,7 @@ class Error(NamedTuple):
 
     @property
     def is_reversed(self) -> bool:
-        """Whether a significant change is told the other way round: better for worse, stable for grown."""
+        """True if a significant change is told the other way round: better for worse, stable for grown."""
         d = self.difference
         if d is None or d.attribute != "change" or not d.conflict or not self.significant:
             return False

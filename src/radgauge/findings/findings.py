@@ -23,7 +23,7 @@ from radgauge.text.static_embedding import StaticEncoder, Vectors
 # The phrases of data/descriptions.toml are read like reports when a report first claims their diagnosis, so they
 # hold whatever the lexicon knows, and nothing is read that no report asks for.
 
-_KEPT = 1 << 16
+_MAX_CACHED = 1 << 16
 
 
 class Descriptions:
@@ -41,43 +41,43 @@ class Descriptions:
     def phrases(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         """Concept -> phrases of which one says as much as the diagnosis, and phrases of which two do."""
         ids = _ids(self._lexicon)
-        found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        table: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         for entry in diagnoses():
             for name in (entry["diagnosis"], *entry.get("also", ())):
                 if (concept := ids.get(name)) is not None:
-                    equals, signs = found.get(concept, ((), ()))
-                    found[concept] = (
+                    equals, signs = table.get(concept, ((), ()))
+                    table[concept] = (
                         tuple(dict.fromkeys((*equals, *entry.get("equals", ())))),
                         tuple(dict.fromkeys((*signs, *entry.get("signs", ())))),
                     )
-        return found
+        return table
 
     def picture(self, concept: str) -> Vectors | None:
-        """What a diagnosis looks like as one vector; None if it has no description set."""
+        """Return the description of a diagnosis as one vector; None if it has no description set."""
         phrases = self.phrases.get(concept)
         if phrases is None:
             return None
         key = ("picture", concept)
         if key not in self.compiled:
             self.compiled[key] = StaticEncoder().encode([" ".join(chain(*phrases))])[0]
-        found: Vectors = self.compiled[key]
-        return found
+        result: Vectors = self.compiled[key]
+        return result
 
     def remember(self, key: object, answer: object) -> None:
         """Keep an answer; findings in free words are as many as reports, so the memory of them has an end."""
-        if len(self.answers) >= _KEPT:
+        if len(self.answers) >= _MAX_CACHED:
             self.answers.clear()
         self.answers[key] = answer
 
 
 def _ids(lexicon: Lexicon) -> dict[str, str]:
     """Every term of a finding -> its concept."""
-    found: dict[str, str] = {}
+    table: dict[str, str] = {}
     for concept in lexicon:
         if concept.kind in ABNORMAL_KINDS:
             for term in (concept.name, *concept.synonyms, *concept.abbreviations, concept.id.replace("_", " ")):
-                found.setdefault(term.lower(), concept.id)
-    return found
+                table.setdefault(term.lower(), concept.id)
+    return table
 
 
 @lru_cache(maxsize=1)
@@ -91,7 +91,7 @@ def diagnoses() -> list[dict[str, Any]]:
 Span = tuple[int, int]
 
 NOT_NORMAL = "not_normal:"
-"""What the concept of a structure that is merely said not to be normal begins with; the structure follows."""
+"""Prefix of the concept of a structure that is merely not normal; the structure follows."""
 
 SAME = numbers()["similarity"]["same"]
 """Similarity from which two findings of one report that share a place are one finding said twice."""
@@ -153,7 +153,7 @@ class Denial(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a report claims and what it denies."""
+    """Claims and denials of a report."""
 
     present: tuple[Finding, ...]  # Its claims, each once
     denied: tuple[Denial, ...]  # Its denials, plain ones and statements of normality

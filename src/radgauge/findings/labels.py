@@ -54,14 +54,14 @@ class Labels:
 
     def that_may_match(self, lowered: str) -> list[_Rule]:
         """The rules that can find something in a lower-cased sentence, in their order."""
-        found = set(self.numbered) if _DIGIT.search(lowered) is not None else set()
+        match = set(self.numbered) if _DIGIT.search(lowered) is not None else set()
         for word, rules in self.words:
             if word in lowered:
-                found.update(rules)
-        return [self.rules[number] for number in sorted(found)]
+                match.update(rules)
+        return [self.rules[number] for number in sorted(match)]
 
     def differ(self, name: str, a: frozenset[str], b: frozenset[str]) -> bool:
-        """Whether two sets of values of one name have nothing in common."""
+        """True if two sets of values of one name have nothing in common."""
         limit = self.within.get(name)
         if limit is None:
             return a.isdisjoint(b)

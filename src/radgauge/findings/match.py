@@ -22,11 +22,11 @@ from radgauge.reader.reader import read_report
 # Match a diagnosis that one report names with the findings by which the other describes it.
 
 ENOUGH = numbers()["descriptions"]["enough"]
-"""How many signs say as much as their diagnosis."""
+"""Number of signs say as much as their diagnosis."""
 
 
 class Signs(NamedTuple):
-    """What a diagnosis looks like: each entry is one phrase, as findings."""
+    """Description of a diagnosis: each entry is one phrase, as findings."""
 
     equals: tuple[tuple[Finding, ...], ...]
     signs: tuple[tuple[Finding, ...], ...]
@@ -35,16 +35,16 @@ class Signs(NamedTuple):
 def signs_of(concept: str, knowledge: Knowledge) -> Signs | None:
     """The description set of a diagnosis, read when it is first needed; None if there is none."""
     table = knowledge.descriptions
-    known: Signs | None = table.compiled.get(concept)
-    if known is None and concept in table.phrases:
+    cached: Signs | None = table.compiled.get(concept)
+    if cached is None and concept in table.phrases:
         equals, signs = table.phrases[concept]
-        known = table.compiled[concept] = Signs(_read(equals, knowledge), _read(signs, knowledge))
-    return known
+        cached = table.compiled[concept] = Signs(_read(equals, knowledge), _read(signs, knowledge))
+    return cached
 
 
 def describe_each_other(diagnosis: Finding, others: Sequence[Finding], knowledge: Knowledge) -> list[int]:
     """Positions in `others` of the findings that together say what the diagnosis says; empty if they do not."""
-    found: set[int] = set()
+    result: set[int] = set()
     for concept in diagnosis.concepts:
         signs = signs_of(concept, knowledge)
         if signs is None:
@@ -57,50 +57,53 @@ def describe_each_other(diagnosis: Finding, others: Sequence[Finding], knowledge
         if not fitting:
             continue
         for phrase in signs.equals:
-            if phrase and (whole := _all_of(phrase, others, fitting, knowledge)):
-                found |= whole
-        told = {
+            if phrase and (full := _all_of(phrase, others, fitting, knowledge)):
+                result |= full
+        stated = {
             number: one
             for number, phrase in enumerate(signs.signs)
             if (one := _all_of(phrase, others, fitting, knowledge))
         }
-        members = set().union(*told.values()) if told else set()
-        if found or len(members) >= ENOUGH:
-            found |= members
-    return sorted(found)
+        members = set().union(*stated.values()) if stated else set()
+        if result or len(members) >= ENOUGH:
+            result |= members
+    return sorted(result)
 
 
 def has_signs(finding: Finding, knowledge: Knowledge) -> bool:
-    """Whether a finding is a diagnosis with a description set."""
+    """True if a finding is a diagnosis with a description set."""
     phrases = knowledge.descriptions.phrases
     return any(concept in phrases for concept in finding.concepts)
 
 
 def _belongs(finding: Finding, diagnosis: str, signs: Signs, knowledge: Knowledge) -> bool:
-    """Whether some phrase of a description set names a finding like this one."""
+    """True if some phrase of a description set names a finding like this one."""
     table = knowledge.descriptions
     key = (finding.concepts, diagnosis)
-    known: bool | None = table.answers.get(key)
-    if known is None:
-        known = any(
+    cached: bool | None = table.answers.get(key)
+    if cached is None:
+        cached = any(
             knowledge.similarity.of(part.concept, concept) >= SAME
             for phrase in (*signs.equals, *signs.signs)
             for part in phrase
             for concept in finding.concepts
         )
-        table.remember(key, known)
-    return known
+        table.remember(key, cached)
+    return cached
 
 
 def is_sign(finding: Finding, diagnosis: Finding, knowledge: Knowledge) -> bool:
-    """Whether a finding belongs to the picture of a diagnosis and says nothing beside it."""
+    """True if a finding belongs to the description of a diagnosis and says nothing beside it."""
     if not _same_side(finding, diagnosis):
         return False
-    places = [
-        place for concept in diagnosis.concepts for place in _sign_places(finding.concept, concept, knowledge)
+    sites = [
+        structure
+        for concept in diagnosis.concepts
+        for structure in _sign_places(finding.concept, concept, knowledge)
     ]
     return any(
-        not place or not finding.locations or knowledge.places.agree(place, finding.locations) for place in places
+        not structure or not finding.locations or knowledge.places.agree(structure, finding.locations)
+        for structure in sites
     )
 
 
@@ -108,19 +111,19 @@ def _sign_places(concept: str, diagnosis: str, knowledge: Knowledge) -> tuple[fr
     """Where a diagnosis shows this sign; empty if it is none of its signs, or a finding in its own right."""
     table = knowledge.descriptions
     key = (concept, diagnosis)
-    known: tuple[frozenset[str], ...] | None = table.answers.get(key)
-    if known is None:
+    cached: tuple[frozenset[str], ...] | None = table.answers.get(key)
+    if cached is None:
         signs = signs_of(diagnosis, knowledge)
-        known = ()
+        cached = ()
         if signs is not None and concept not in knowledge.rules.separate:
-            known = tuple(
+            cached = tuple(
                 part.locations
                 for phrase in (*signs.equals, *signs.signs)
                 for part in phrase
                 if knowledge.similarity.of(part.concept, concept) >= SAME
             )
-        table.remember(key, known)
-    return known
+        table.remember(key, cached)
+    return cached
 
 
 def _read(phrases: Sequence[str], knowledge: Knowledge) -> tuple[tuple[Finding, ...], ...]:
@@ -133,13 +136,13 @@ def _all_of(
     phrase: Sequence[Finding], others: Sequence[Finding], fitting: Sequence[int], knowledge: Knowledge
 ) -> set[int]:
     """Positions of the findings that a phrase consists of, if all of them are there."""
-    found = set()
+    result = set()
     for part in phrase:
         one = next((index for index in fitting if _is(part, others[index], knowledge)), None)
         if one is None:
             return set()
-        found.add(one)
-    return found
+        result.add(one)
+    return result
 
 
 def _is(part: Finding, finding: Finding, knowledge: Knowledge) -> bool:
@@ -180,7 +183,7 @@ def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledg
     """
     if max(map(len, (reference.present, candidate.present, reference.denied, candidate.denied))) <= COMPARED:
         return _align(reference, candidate, knowledge)
-    reference, candidate = (replace(each, denied=_unlike(each.denied)) for each in (reference, candidate))
+    reference, candidate = (replace(report, denied=_unlike(report.denied)) for report in (reference, candidate))
     blocks = [
         _align(replace(reference, present=theirs), replace(candidate, present=ours), knowledge)
         for theirs, ours in _blocks(reference.present, candidate.present)
@@ -212,14 +215,14 @@ def _unlike(denied: Sequence[Denial]) -> tuple[Denial, ...]:
     """Denials without repeats; of those in words that the lexicon lacks the first COMPARED."""
     first: dict[tuple[object, ...], Denial] = {}
     of_open = 0
-    for each in denied:
-        key = (each.concepts, each.sides, each.severity, each.places, each.only)
+    for denial in denied:
+        key = (denial.concepts, denial.sides, denial.severity, denial.places, denial.only)
         if key in first:
             continue
-        is_open = any(concept.startswith(OPEN) for concept in each.concepts)
+        is_open = any(concept.startswith(OPEN) for concept in denial.concepts)
         of_open += is_open
         if not is_open or of_open <= COMPARED:
-            first[key] = each
+            first[key] = denial
     return tuple(first.values())
 
 
@@ -237,7 +240,7 @@ def _align(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Al
     leftover = (*missing, *added)
     matched = [(theirs[r], ours[c]) for r, c in pairs]
     described = _describe(missing, added, reference, candidate, knowledge, matched) if leftover else []
-    told = _told(leftover, missing, added, described)
+    stated = _without_match(leftover, missing, added, described)
     return Aligned(
         (
             *(
@@ -250,8 +253,8 @@ def _align(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Al
         tuple(added),
         tuple(denied),
         tuple(invented),
-        tuple(each for each in told if id(each) in {id(one) for one in theirs}),
-        tuple(each for each in told if id(each) in {id(one) for one in ours}),
+        tuple(finding for finding in stated if id(finding) in {id(one) for one in theirs}),
+        tuple(finding for finding in stated if id(finding) in {id(one) for one in ours}),
     )
 
 
@@ -264,64 +267,68 @@ def _describe(
     matched: Sequence[tuple[Finding, Finding]],
 ) -> list[Match]:
     """Take from the leftovers what one report names and the other describes; the matches that this makes."""
-    found: list[Match] = []
+    result: list[Match] = []
     for diagnosis in list(missing):
-        told = [candidate.present[i] for i in describe_each_other(diagnosis, candidate.present, knowledge)]
-        if told:
-            partner = next((each for each in told if each in added), None)
+        stated = [candidate.present[i] for i in describe_each_other(diagnosis, candidate.present, knowledge)]
+        if stated:
+            partner = next((finding for finding in stated if finding in added), None)
             if partner is not None:
-                found.append(Match(diagnosis, partner, DESCRIBED, ()))
+                result.append(Match(diagnosis, partner, DESCRIBED, ()))
             missing.remove(diagnosis)
-            added[:] = [each for each in added if each not in told]
+            added[:] = [finding for finding in added if finding not in stated]
     for diagnosis in list(added):
-        told = [reference.present[i] for i in describe_each_other(diagnosis, reference.present, knowledge)]
-        if told:
-            partner = next((each for each in told if each in missing), None)
+        stated = [reference.present[i] for i in describe_each_other(diagnosis, reference.present, knowledge)]
+        if stated:
+            partner = next((finding for finding in stated if finding in missing), None)
             if partner is not None:
-                found.append(Match(partner, diagnosis, DESCRIBED, ()))
+                result.append(Match(partner, diagnosis, DESCRIBED, ()))
             added.remove(diagnosis)
-            missing[:] = [each for each in missing if each not in told]
-    found += _sketched(missing, added, knowledge)
+            missing[:] = [finding for finding in missing if finding not in stated]
+    result += _sketched(missing, added, knowledge)
     named = [(c, r) for r, c in matched], matched  # what one report calls what the other shows, as it was matched
-    for own, mine, other, pairs in (
+    for own, own_one, other, pairs in (
         (missing, reference, candidate, named[0]),
         (added, candidate, reference, named[1]),
     ):
         if not own:
             continue
-        pictured = [each for each in other.present if has_signs(each, knowledge)]
-        shared = [each for each in pictured if any(_names(each, one, knowledge) for one in mine.present)]
+        pictured = [finding for finding in other.present if has_signs(finding, knowledge)]
+        shared = [
+            finding for finding in pictured if any(_names(finding, one, knowledge) for one in own_one.present)
+        ]
         shared += [name for name, shown in pairs if name in pictured and is_sign(shown, name, knowledge)]
         if shared:
-            own[:] = [each for each in own if not any(is_sign(each, known, knowledge) for known in shared)]
-    return found
+            own[:] = [
+                finding for finding in own if not any(is_sign(finding, entry, knowledge) for entry in shared)
+            ]
+    return result
 
 
 def _sketched(missing: list[Finding], added: list[Finding], knowledge: Knowledge) -> list[Match]:
-    """Take from the leftovers what one report names and the other only pictures in the same place."""
-    found: list[Match] = []
+    """Take from the leftovers what one report names and the other only describes in the same place."""
+    result: list[Match] = []
     is_sketch = knowledge.similarity.is_sketch
     for r in list(missing):
         for c in added:
             if is_sketch(r.concept) is not is_sketch(c.concept) and one_place(r, c, knowledge):
-                found.append(Match(r, c, SKETCHED, differences(r, c, knowledge)))
+                result.append(Match(r, c, SKETCHED, differences(r, c, knowledge)))
                 missing.remove(r)
                 added.remove(c)
                 break
-    return found
+    return result
 
 
-def _told(
+def _without_match(
     leftover: Sequence[Finding], missing: Sequence[Finding], added: Sequence[Finding], described: Sequence[Match]
 ) -> list[Finding]:
-    """What `_describe` took away without a match of its own."""
-    kept = {id(each) for each in (*missing, *added)}
-    kept |= {id(each) for match in described for each in (match.reference, match.candidate)}
-    return [each for each in leftover if id(each) not in kept]
+    """Findings that `_describe` took away without a match of their own."""
+    remaining = {id(finding) for finding in (*missing, *added)}
+    remaining |= {id(finding) for match in described for finding in (match.reference, match.candidate)}
+    return [finding for finding in leftover if id(finding) not in remaining]
 
 
 def _names(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
-    """Whether the first finding is the second, or a kind of it: "Colles fracture", "fracture of the radius"."""
+    """True if the first finding is the second, or a kind of it: "Colles fracture", "fracture of the radius"."""
     return any(knowledge.lexicon.is_a(one, other) for one in a.concepts for other in b.concepts)
 
 
@@ -347,7 +354,7 @@ _TIE = 1e-6
 
 
 def _likeness(r: Finding, c: Finding) -> int:
-    """How many attributes of two findings are the same."""
+    """Number of attributes of two findings are the same."""
     return (
         2 * (r.sizes_mm == c.sizes_mm)
         + (r.locations == c.locations)
@@ -360,7 +367,7 @@ def _likeness(r: Finding, c: Finding) -> int:
 def _leftover(
     own: Sequence[Finding],
     partner: dict[int, int],
-    whole: dict[int, Finding],
+    full: dict[int, Finding],
     other: Findings,
     knowledge: Knowledge,
 ) -> tuple[list[Finding], list[Contradiction]]:
@@ -370,16 +377,18 @@ def _leftover(
     for index, finding in enumerate(own):
         if index in partner:
             continue
-        for mine, theirs in partner.items():
-            if is_covered(finding, own[mine], other.present[theirs], knowledge):
-                whole[mine] = union(whole[mine], finding)
+        for own_one, theirs in partner.items():
+            if is_covered(finding, own[own_one], other.present[theirs], knowledge):
+                full[own_one] = union(full[own_one], finding)
                 break
         else:
             denial = None
             if finding.concept.startswith(_LOOSE) or not other.ruled_out.isdisjoint(
                 knowledge.similarity.ancestors(finding.concept)
             ):
-                against_it = (each for each in other.denied if contradicts(each, finding, other, knowledge))
+                against_it = (
+                    statement for statement in other.denied if contradicts(statement, finding, other, knowledge)
+                )
                 denial = next(against_it, None)
             if denial is not None:
                 against.append(Contradiction(finding, denial))

@@ -21,7 +21,7 @@ CAN_BE = numbers()["similarity"]["can_be"]
 SAYS_AGAIN = numbers()["similarity"]["says_again"]
 OUTWEIGHED = 2  # tiers from a benign description to an actionable diagnosis, or from a minor to an urgent one
 _SLASH = re.compile(r"^\s*/\s*$")
-_ASKED = re.compile(r"^\?\W*(?:\w+\W+){0,3}$")  # "(tumor? granuloma?)"
+_QUESTION = re.compile(r"^\?\W*(?:\w+\W+){0,3}$")  # "(tumor? granuloma?)"
 _BRACKET = re.compile(r"^[^.;:()?]{0,80}\(\s*$")  # "hypodense lesion in the liver (cyst?)"
 _APPOSED = re.compile(
     r"(?:^|[,;(])\s*(?:which\s+)?(?:is\s+|are\s+)?(?:most\s+)?"
@@ -54,7 +54,7 @@ def join_suggestions(
             or _ALTERNATIVE.match(between)
             or (_APPOSED.search(between) and _can_be(a, b, knowledge))
             or (b.uncertain and _BRACKET.match(between) and _can_be(a, b, knowledge))
-            or (b.uncertain and _ASKED.match(between))
+            or (b.uncertain and _QUESTION.match(between))
         ):
             claims[following] = _joined(a, b, knowledge.rules)
             del claims[index]
@@ -67,7 +67,7 @@ def join_suggestions(
 
 
 def _can_be(description: Finding, diagnosis: Finding, knowledge: Knowledge) -> bool:
-    """Whether the words can stand for one thing: an opacity may be an effusion, a large heart is no pneumonia."""
+    """True if the words can stand for one thing: an opacity may be an effusion, a large heart is no pneumonia."""
     if description.sides and diagnosis.sides and not description.sides & diagnosis.sides:
         return False
     rules, concept = knowledge.rules, description.concept
@@ -81,10 +81,10 @@ def _can_be(description: Finding, diagnosis: Finding, knowledge: Knowledge) -> b
 
 def _joined(a: Finding, b: Finding, rules: Rules) -> Finding:
     """One claim of two: the first names it, the second adds its concepts, and its weight if it weighs far more."""
-    whole = union(a, b)
+    full = union(a, b)
     if rules.tier(a.concept) - rules.tier(b.concept) >= OUTWEIGHED:
-        whole = whole._replace(weighs_as=b.concept)
-    return whole._replace(uncertain=a.uncertain, severity=a.severity or b.severity)
+        full = full._replace(weighs_as=b.concept)
+    return full._replace(uncertain=a.uncertain, severity=a.severity or b.severity)
 
 
 def drop_weak(claims: dict[int, Finding], rules: Rules) -> None:
@@ -105,27 +105,27 @@ def drop_weak(claims: dict[int, Finding], rules: Rules) -> None:
             del claims[index]
 
 
-def merge(found: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
+def merge(claims: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
     """Claims that do not contradict each other in concept, side or place become one."""
     merged: list[Finding] = []
     parts = knowledge.rules.parts
-    for finding in found:
+    for finding in claims:
         sizes, said_in = finding.sizes_mm, finding.sentences
-        for place, known in enumerate(merged[:_COMPARED]):
-            if sizes and known.sizes_mm and known.sizes_mm != sizes and known.sentences != said_in:
+        for position, entry in enumerate(merged[:_COMPARED]):
+            if sizes and entry.sizes_mm and entry.sizes_mm != sizes and entry.sentences != said_in:
                 continue  # none of the rules below can hold: many sizes must not cost the square of their number
-            if known.kind == finding.kind == "device" and known.sentences == finding.sentences:
-                first, second = (known, finding) if known.concept not in parts else (finding, known)
+            if entry.kind == finding.kind == "device" and entry.sentences == finding.sentences:
+                first, second = (entry, finding) if entry.concept not in parts else (finding, entry)
                 if second.concept in parts and first.concept not in parts:
-                    merged[place] = union(first, second)._replace(
+                    merged[position] = union(first, second)._replace(
                         sides=first.sides or second.sides, locations=first.locations
                     )
                     break
-            if _is_general(known, finding, knowledge):
-                merged[place] = union(finding, known)
+            if _is_general(entry, finding, knowledge):
+                merged[position] = union(finding, entry)
                 break
-            if _says_again(known, finding, knowledge):
-                merged[place] = union(known, finding)
+            if _says_again(entry, finding, knowledge):
+                merged[position] = union(entry, finding)
                 break
         else:
             merged.append(finding)
@@ -133,7 +133,7 @@ def merge(found: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
 
 
 def _is_general(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
-    """Whether `a` only announces `b`: "postoperative state following lobectomy"."""
+    """True if `a` only announces `b`: "postoperative state following lobectomy"."""
     if a.sentences != b.sentences or a.concept == b.concept or a.sides or a.locations or a.sizes_mm:
         return False
     above = knowledge.similarity.ancestors(b.concept)
@@ -141,7 +141,7 @@ def _is_general(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
 
 
 def _says_again(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
-    """Whether `b`, which comes later, says again what `a` said."""
+    """True if `b`, which comes later, says again what `a` said."""
     if a.sides and b.sides and not a.sides & b.sides:
         return False
     if a.sizes_mm and b.sizes_mm and a.sizes_mm != b.sizes_mm:

@@ -28,7 +28,7 @@ _ATTRIBUTE_WORDS = {
 def notes_of(
     aligned: Aligned, profile: Profile, knowledge: Knowledge, arithmetic: Arithmetic, *, which: int = 0
 ) -> tuple[Note, ...]:
-    """What an alignment found, errors first, most costly first.
+    """Notes of an alignment, errors first, most costly first.
 
     Args:
         aligned: The two reports side by side.
@@ -62,7 +62,7 @@ def notes_of(
 
 
 def confidence_notes(profile: Profile, reference: Findings, candidate: Findings) -> tuple[Note, ...]:
-    """Words that were not understood and stand in one text only, and whether the case is hardly understood."""
+    """Words that were not understood and appear in one text only, and whether the case is hardly understood."""
     notes = []
     for side, own, other in (("reference", reference, candidate), ("candidate", candidate, reference)):
         if alone := sorted(own.unread - other.unread):

@@ -8,7 +8,7 @@ from radgauge.findings.numbers import numbers
 from radgauge.text.static_embedding import StaticEncoder, Vectors, words_of
 
 OPEN = "open:"
-"""What the concept of an open claim begins with; its words follow."""
+"""Prefix of the concept of an open claim; its words follow."""
 
 SHARED = numbers()["open"]["shared"]  # similarity when all words of the shorter claim are in the longer one
 CLOSE = numbers()["open"]["close"]  # cosine from which other words may mean the same
@@ -16,7 +16,7 @@ CLOSE = numbers()["open"]["close"]  # cosine from which other words may mean the
 
 @lru_cache(maxsize=1 << 15)
 def likeness(a: str, b: str) -> float:
-    """How alike two phrases are, 0 to 1.
+    """Similarity of two phrases, 0 to 1.
 
     >>> likeness("tree in bud", "tree in bud nodularity"), likeness("tree in bud", "hip prosthesis")
     (0.9, 0.0)

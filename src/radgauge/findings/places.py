@@ -20,15 +20,15 @@ _SEVERITY_NAMES = tuple(SEVERITIES)
 
 
 @lru_cache(maxsize=1 << 12)
-def _levels(place: str) -> frozenset[str]:
+def _levels(structure: str) -> frozenset[str]:
     """The vertebrae in the name of a place: l4 and l5 of l4_l5_disc."""
-    return frozenset(part for part in place.split("_") if _LEVEL.fullmatch(part))
+    return frozenset(part for part in structure.split("_") if _LEVEL.fullmatch(part))
 
 
 @lru_cache(maxsize=1 << 12)
-def _unsided(place: str) -> str:
+def _unsided(structure: str) -> str:
     """The place without the side in its name, which is compared apart: lower_lobe of right_lower_lobe."""
-    return place.removeprefix("right_").removeprefix("left_") if place.endswith(_LUNG_LOBES) else place
+    return structure.removeprefix("right_").removeprefix("left_") if structure.endswith(_LUNG_LOBES) else structure
 
 
 class Places:
@@ -42,38 +42,38 @@ class Places:
         self._ancestors = similarity.ancestors
         self._zones: dict[str, set[int]] = {}
         for number, zone in enumerate(table["zone"]):
-            for place in zone["places"]:
-                self._zones.setdefault(place, set()).add(number)
+            for structure in zone["places"]:
+                self._zones.setdefault(structure, set()).add(number)
         self._known: dict[tuple[frozenset[str], frozenset[str]], bool] = {}
 
     def agree(self, a: frozenset[str], b: frozenset[str]) -> bool:
-        """Whether two lists of places can mean one place.
+        """True if two lists of places can mean one place.
 
         They cannot if each names a place that is no part, whole or neighbour of any of the other's: "posterior
         horn of the medial meniscus" and "posterior horn of the lateral meniscus" share a horn and are two places.
         """
         key = (a, b)
-        known = self._known.get(key)
-        if known is None:
+        cached = self._known.get(key)
+        if cached is None:
             if len(self._known) > 1 << 16:
                 self._known.clear()
-            known = self._known[key] = self._every(a, b) or self._every(b, a)
-        return known
+            cached = self._known[key] = self._every(a, b) or self._every(b, a)
+        return cached
 
     def related(self, a: str, b: str) -> bool:
-        """Whether one structure is the other, or a part of it."""
+        """True if one structure is the other, or a part of it."""
         return self._related(a, b)
 
     def _every(self, a: frozenset[str], b: frozenset[str]) -> bool:
         return all(any(self._one(x, y) for y in b) for x in a)
 
-    def is_vague(self, place: str) -> bool:
-        """Whether a place says no more than that the finding is in the chest."""
-        return place in self._vague
+    def is_vague(self, structure: str) -> bool:
+        """True if a place says no more than that the finding is in the chest."""
+        return structure in self._vague
 
-    def zones(self, place: str) -> list[int]:
+    def zones(self, structure: str) -> list[int]:
         """Numbers of the zones that a place belongs to."""
-        return sorted(self._zones.get(place, ()))
+        return sorted(self._zones.get(structure, ()))
 
     def _one(self, a: str, b: str) -> bool:
         a, b = _unsided(a), _unsided(b)
@@ -86,9 +86,9 @@ class Places:
         return not self._zones.get(a, set()).isdisjoint(self._zones.get(b, ()))
 
     def _share_a_whole(self, a: str, b: str) -> bool:
-        """Whether two structures are parts of one organ, not only of one region of the body."""
+        """True if two structures are parts of one organ, not only of one region of the body."""
         shared = self._ancestors(a).keys() & self._ancestors(b).keys()
-        return any(len(self._ancestors(each)) > 1 for each in shared)
+        return any(len(self._ancestors(concept_id)) > 1 for concept_id in shared)
 
 
 def side_name(sides: int) -> str:

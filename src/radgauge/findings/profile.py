@@ -55,15 +55,21 @@ def count_edits(
     In a report that repeats most of the other's findings word for word, what differs is not the same in other
     words; nor is a finding that is alone in a sentence that was copied and changed.
     """
-    found = compare_sentences(reference.sentences.texts, candidate.sentences.texts)
-    if errors and is_copy(found.nearest_c, _claimed(candidate)) and is_copy(found.nearest_r, _claimed(reference)):
+    result = compare_sentences(reference.sentences.texts, candidate.sentences.texts)
+    if (
+        errors
+        and is_copy(result.nearest_c, _claimed(candidate))
+        and is_copy(result.nearest_r, _claimed(reference))
+    ):
         errors[:] = [_certain(error, left_out=error.category == OMITTED and not error.spans) for error in errors]
-    recommends = [{each.sentence: each for each in findings.advice} for findings in (reference, candidate)]
+    recommends = [
+        {advised.sentence: advised for advised in findings.advice} for findings in (reference, candidate)
+    ]
     by_r, by_c = _by_sentence(errors)
-    claims_r, claims_c = (_claims_by_sentence(each) for each in (reference, candidate))
-    for edit in found.edits:
-        known = sorted({*by_r.get(edit.sentence_r, ()), *by_c.get(edit.sentence_c, ())})
-        if _is_of_advice(edit, recommends[0].get(edit.sentence_r), recommends[1].get(edit.sentence_c), known):
+    claims_r, claims_c = (_claims_by_sentence(advised) for advised in (reference, candidate))
+    for edit in result.edits:
+        cached = sorted({*by_r.get(edit.sentence_r, ()), *by_c.get(edit.sentence_c, ())})
+        if _is_of_advice(edit, recommends[0].get(edit.sentence_r), recommends[1].get(edit.sentence_c), cached):
             continue
         claims = edit.sentence_r in reference.sentences.claiming, edit.sentence_c in candidate.sentences.claiming
         if not (any(claims) if edit.tells in ("added", "omitted") else all(claims)):
@@ -71,11 +77,11 @@ def count_edits(
         both = edit.tells == "side" and not {edit.reference, edit.candidate} <= {"left", "right"}
         if both and _sides_apart(claims_c.get(edit.sentence_c, ()), reference, candidate):
             continue
-        alone = any(errors[index].support > 0.0 for index in known)
-        for index in known:
+        alone = any(errors[index].support > 0.0 for index in cached)
+        for index in cached:
             errors[index] = _certain(errors[index])
-        counted = {errors[index].category for index in known} - {FALSE, OMITTED}
-        if not alone and _category(edit) not in counted and not any(errors[index].significant for index in known):
+        counted = {errors[index].category for index in cached} - {FALSE, OMITTED}
+        if not alone and _category(edit) not in counted and not any(errors[index].significant for index in cached):
             ours, theirs = claims_c.get(edit.sentence_c, []), claims_r.get(edit.sentence_r, [])
             errors.append(_error(edit, (reference, theirs), (candidate, ours), knowledge, context))
             _index(errors[-1], len(errors) - 1, by_r, by_c)
@@ -83,7 +89,7 @@ def count_edits(
 
 def _sides_apart(claims: Sequence[Finding], reference: Findings, candidate: Findings) -> bool:
     """True if one report says of both sides what the other says of each: "left: stenosis. Right: stenosis."."""
-    sides = [_sides_of({each.concept for each in claims}, findings) for findings in (reference, candidate)]
+    sides = [_sides_of({claim.concept for claim in claims}, findings) for findings in (reference, candidate)]
     return bool(claims) and sides[0] == sides[1] == BOTH
 
 
@@ -94,13 +100,13 @@ def _sides_of(concepts: Collection[str], findings: Findings) -> int:
     return together
 
 
-def _is_of_advice(edit: Edit, theirs: Advice | None, ours: Advice | None, known: Sequence[int]) -> bool:
+def _is_of_advice(edit: Edit, theirs: Advice | None, ours: Advice | None, entry: Sequence[int]) -> bool:
     """True if an edit changes a recommendation (its interval, or all of its sentence): those count apart."""
     if theirs is None or ours is None:
         return False
     if edit.tells == "size" and theirs.days != ours.days:
         return True
-    return not known and not theirs.agrees_with(ours)
+    return not entry and not theirs.agrees_with(ours)
 
 
 def _certain(error: Error, *, left_out: bool = False) -> Error:
@@ -112,7 +118,7 @@ def _certain(error: Error, *, left_out: bool = False) -> Error:
 
 def _claimed(findings: Findings) -> frozenset[int]:
     """Numbers of the sentences that tell a finding."""
-    return frozenset(number for each in findings.present for number in each.sentences)
+    return frozenset(number for finding in findings.present for number in finding.sentences)
 
 
 _Index = dict[int, list[int]]
@@ -152,8 +158,8 @@ def _error(
     (reference, named_r), (candidate, named_c) = of_reference, of_candidate
     ours = _most_significant(named_c, knowledge, context)
     theirs = _most_significant(named_r, knowledge, context)
-    known = [knowledge.rules.tier_of(each, context) for each in (theirs, ours) if each is not None]
-    tier = min(known) if known else UNNAMED
+    entry = [knowledge.rules.tier_of(claim, context) for claim in (theirs, ours) if claim is not None]
+    tier = min(entry) if entry else UNNAMED
     r, c = theirs or _unnamed(reference, edit.sentence_r), ours or _unnamed(candidate, edit.sentence_c)
     category = _category(edit)
     if category in (FALSE, OMITTED):
@@ -183,7 +189,7 @@ def _most_significant(inside: Sequence[Finding], knowledge: Knowledge, context: 
 
 
 def _unnamed(findings: Findings, sentence: int) -> Finding:
-    """What a sentence says, as a claim in its own words."""
+    """Return a sentence as a claim in its own words."""
     words = words_of(findings.sentences.texts[sentence]).order[:_NAMED_BY]
     return Finding(
         concept=OPEN + " ".join(words),
@@ -216,7 +222,7 @@ class Profile(NamedTuple):
     # (tier, hedged, 1 - similarity) of findings that are matched but named differently
     inexact: tuple[tuple[int, bool, float], ...]
     silent: float  # Share of what the reference calls normal on which the candidate is silent
-    # Share of the content words of both texts that were not understood and stand in one of them only
+    # Share of the content words of both texts that were not understood and appear in one of them only
     unread: float = 0.0
     detection: Detection = Detection()  # Clinically significant findings that are reported, false and missed
     # Share of the content words of both texts that were understood; NaN if there are none
@@ -255,12 +261,12 @@ def profile_of(
             support = max(support, PICTURED)
         tier = tier_of_claim(finding, knowledge, context)
         tiers.append((tier, finding.uncertain))
-        errors.append(_whole(OMITTED, tier, finding, denial, support))
+        errors.append(_full_error(OMITTED, tier, finding, denial, support))
     pictured = _pictured([match.candidate for match in aligned.matched], knowledge)
     for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference, knowledge):
         if denial is None and pictured(finding):
             support = max(support, PICTURED)
-        errors.append(_whole(FALSE, tier_of_claim(finding, knowledge, context), finding, denial, support))
+        errors.append(_full_error(FALSE, tier_of_claim(finding, knowledge, context), finding, denial, support))
     if aligned.missing and aligned.added:
         _rivals(errors, knowledge)
     errors += _disputes(aligned, reference, candidate, knowledge, context)
@@ -280,18 +286,18 @@ def profile_of(
 
 
 def _pictured(matched: Sequence[Finding], knowledge: Knowledge) -> Callable[[Finding], bool]:
-    """Whether a finding says only how one looks that both reports have, in its sentence and structure."""
+    """True if a finding says only how one looks that both reports have, in its sentence and structure."""
     is_sketch = knowledge.similarity.is_sketch
     by_sentence: dict[int, list[Finding]] = {}
-    for each in matched:
-        for sentence in each.sentences:
-            by_sentence.setdefault(sentence, []).append(each)
+    for pair in matched:
+        for sentence in pair.sentences:
+            by_sentence.setdefault(sentence, []).append(pair)
 
     def says_how_it_looks(finding: Finding) -> bool:
         return is_sketch(finding.concept) and any(
-            not finding.locations or not known.locations or one_place(finding, known, knowledge)
+            not finding.locations or not cached.locations or one_place(finding, cached, knowledge)
             for sentence in finding.sentences
-            for known in by_sentence.get(sentence, ())
+            for cached in by_sentence.get(sentence, ())
         )
 
     return says_how_it_looks
@@ -304,7 +310,7 @@ def coverage(reference: Findings, candidate: Findings) -> float:
 
 
 def _unread(reference: Findings, candidate: Findings) -> float:
-    """How much of two texts is words that were not understood and that the other text does not use."""
+    """Share of the words of two texts that were not understood and that the other text does not use."""
     content = reference.content_words + candidate.content_words
     return len(reference.unread ^ candidate.unread) / content if content else 0.0
 
@@ -317,10 +323,10 @@ def _alone(
     knowledge: Knowledge,
 ) -> list[tuple[Finding, Denial | None, float]]:
     """Findings of one report alone, with their denial or how likely the other report says them all the same."""
-    pictures = [knowledge.descriptions.picture(each.concept) for each in unmatched]
-    support = supports([min(each.sentences) for each in unmatched], own.sentences, other.sentences, pictures)
-    found = [(finding, None, value) for finding, value in zip(unmatched, support, strict=True)]
-    return [*found, *((each.finding, each.denial, 0.0) for each in contradicted)]
+    pictures = [knowledge.descriptions.picture(claim.concept) for claim in unmatched]
+    support = supports([min(claim.sentences) for claim in unmatched], own.sentences, other.sentences, pictures)
+    result = [(finding, None, value) for finding, value in zip(unmatched, support, strict=True)]
+    return [*result, *((claim.finding, claim.denial, 0.0) for claim in contradicted)]
 
 
 def _rivals(errors: list[Error], knowledge: Knowledge) -> None:
@@ -330,15 +336,15 @@ def _rivals(errors: list[Error], knowledge: Knowledge) -> None:
     for index, error in enumerate(errors):
         if error.category != FALSE or error.spans or error.candidate is None:
             continue
-        for place, finding in enumerate(missed[:COMPARED]):
+        for position, finding in enumerate(missed[:COMPARED]):
             if finding is not None and one_place(finding, error.candidate, knowledge):
                 support = 1.0 - (1.0 - error.support) * share
                 errors[index] = error._replace(support=support, significant=error.significant and support < LIKELY)
-                del missed[place]
+                del missed[position]
                 break
 
 
-def _whole(category: int, tier: int, finding: Finding, denial: Denial | None, support: float) -> Error:
+def _full_error(category: int, tier: int, finding: Finding, denial: Denial | None, support: float) -> Error:
     """A finding that only one report makes."""
     reference, candidate = (finding, None) if category == OMITTED else (None, finding)
     spans = () if denial is None else (denial.span,)
@@ -353,20 +359,22 @@ def _disputes(
     """Findings that the candidate both claims and denies: it leaves open what the reference settles."""
     if not candidate.disputed or reference.disputed:
         return []
-    found = []
+    result = []
     disputed = {candidate.present[position].spans[0] for position in candidate.disputed}
     for match in aligned.matched:
         if not disputed.isdisjoint(match.candidate.spans):
             tier = knowledge.rules.tier_of(match.reference, context)
             difference = Difference("uncertainty", "certain", "claimed and denied", True)
             r, c = match.reference, match.candidate
-            found.append(Error(FALSE_UNCERTAINTY, tier in SIGNIFICANT, tier, r.uncertain, False, r, c, difference))
-    return found
+            result.append(
+                Error(FALSE_UNCERTAINTY, tier in SIGNIFICANT, tier, r.uncertain, False, r, c, difference)
+            )
+    return result
 
 
 def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Error]:
     """At most one error of each category: a finding on the wrong side in the wrong lobe is in one wrong place."""
-    found: dict[int, Error] = {}
+    table: dict[int, Error] = {}
     r, c = match.reference, match.candidate
     matters = tier in SIGNIFICANT
     for difference in match.differences:
@@ -400,10 +408,10 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
             significant = matters and conflict
         else:
             category = FALSE_UNCERTAINTY if c.uncertain else OMITTED_UNCERTAINTY
-        known = found.get(category)
-        if known is None or (significant, -weight) > (known.significant, -known.tier):
-            found[category] = Error(category, significant, weight, r.uncertain, False, r, c, difference)
-    return list(found.values())
+        cached = table.get(category)
+        if cached is None or (significant, -weight) > (cached.significant, -cached.tier):
+            table[category] = Error(category, significant, weight, r.uncertain, False, r, c, difference)
+    return list(table.values())
 
 
 def silence(reference: Findings, candidate: Findings) -> float:
@@ -411,9 +419,9 @@ def silence(reference: Findings, candidate: Findings) -> float:
 
     A part of which the candidate calls one side normal and the reference both counts half.
     """
-    asked = reference.normal_topics
-    half = (asked & candidate.one_sided) - reference.one_sided
-    return (len(asked - candidate.topics) + 0.5 * len(half)) / len(asked) if asked else 0.0
+    questioned = reference.normal_topics
+    half = (questioned & candidate.one_sided) - reference.one_sided
+    return (len(questioned - candidate.topics) + 0.5 * len(half)) / len(questioned) if questioned else 0.0
 
 
 def counts_of(profile: Profile) -> list[float]:
@@ -436,7 +444,7 @@ class Arithmetic:
         self._categories = [weights.categories[category.key] for category in CATEGORIES]
 
     def cost(self, error: Error) -> float:
-        """How much an error takes away, in actionable findings."""
+        """Cost of an error, in actionable findings."""
         share = self.weights.reversed if error.is_reversed else self._categories[error.category]
         value = self._tiers[error.tier] * share * (1.0 - error.support)
         if error.turned:
@@ -452,14 +460,16 @@ class Arithmetic:
     def quality(self, profile: Profile) -> float:
         """From -1 (misleading) over about 0 (a normal template) to 1 (no error)."""
         w, tiers = self.weights, self._tiers
-        kept = (1.0, w.hedged)
+        share_kept = (1.0, w.hedged)
         lost = (
             w.silence * profile.silent
             + w.unread * profile.unread
             + sum([self.cost(error) for error in profile.errors])
         )
         if profile.inexact:
-            lost += w.inexact * sum([tiers[tier] * kept[hedged] * gap for tier, hedged, gap in profile.inexact])
-        whole = sum([tiers[tier] * kept[hedged] for tier, hedged in profile.tiers])
-        x = lost * (1.0 + w.base) / (whole + w.base)
+            lost += w.inexact * sum(
+                [tiers[tier] * share_kept[hedged] * gap for tier, hedged, gap in profile.inexact]
+            )
+        full = sum([tiers[tier] * share_kept[hedged] for tier, hedged in profile.tiers])
+        x = lost * (1.0 + w.base) / (full + w.base)
         return (1.0 - x) / (1.0 + x)

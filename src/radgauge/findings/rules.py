@@ -1,4 +1,4 @@
-"""What counts as a finding and how significant it is: the rules of data/rules.toml, compiled."""
+"""Rules for findings and their significance: those of data/rules.toml, compiled."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of the patient beside the report: age in years (None = unknown) and the indication."""
+    """Patient data beside the report: age in years (None = unknown) and the indication."""
 
     age: float | None = None
     indication: str = ""
@@ -136,7 +136,7 @@ def context_of(meta: Mapping[str, str]) -> Context:
     True
     """
     lowered = {name.lower(): value for name, value in meta.items()}
-    age = next((known for name in _META_AGE if (known := years(lowered.get(name, ""))) is not None), None)
+    age = next((cached for name in _META_AGE if (cached := years(lowered.get(name, ""))) is not None), None)
     words = " ".join(lowered[name] for name in _META_INDICATION if lowered.get(name))
     return Context(age, words.lower()) if age is not None or words else NO_CONTEXT
 
@@ -147,10 +147,10 @@ def years(text: str) -> float | None:
     >>> years("073Y"), years("18 months"), years("")
     (73.0, 1.5, None)
     """
-    found = _AGE.fullmatch(text.strip())
-    if found is None:
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
         return None
-    return float(found[1]) * _YEARS.get((found[2] or "y")[0].lower(), 1.0)
+    return float(match[1]) * _YEARS.get((match[2] or "y")[0].lower(), 1.0)
 
 
 def _fits(rule: ContextRule, context: Context) -> bool:
@@ -200,9 +200,9 @@ def rules_for(lexicon: Lexicon) -> Rules:
             for rule in table["size"]
         ),
         measures={
-            place: Measure(rule["concept"], float(rule["from_mm"]), float(rule["up_to_mm"]))
+            structure: Measure(rule["concept"], float(rule["from_mm"]), float(rule["up_to_mm"]))
             for rule in table["measure"]
-            for place in rule["places"]
+            for structure in rule["places"]
         },
         unknown=TIERS.index(table["unknown"]["tier"]),
         open=TIERS.index(table["open"]["tier"]),
@@ -226,12 +226,12 @@ def _tiers(expected: list[str], lexicon: Lexicon) -> dict[str, int]:
 def _topics(table: Mapping[str, list[str]], lexicon: Lexicon) -> dict[str, tuple[str, ...]]:
     """Concept -> the parts of the chest it belongs to."""
     parts = {name: _closed(concepts, lexicon) for name, concepts in table.items() if name != "overall"}
-    found = {
+    result = {
         concept.id: held
         for concept in lexicon
         if (held := tuple(name for name, members in parts.items() if concept.id in members))
     }
-    return {**found, **dict.fromkeys(table["overall"], tuple(parts))}
+    return {**result, **dict.fromkeys(table["overall"], tuple(parts))}
 
 
 def _closed(concepts: list[str], lexicon: Lexicon) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Whether the other report states an unmatched finding in words that the matching of concepts missed.
+"""True if the other report states an unmatched finding in words that the matching of concepts missed.
 
 The sentence of the finding is compared with the sentences of the other report that claim something or that were
 not understood, by the cosine of their static embeddings; a sentence that only denies or calls normal supports no
@@ -47,24 +47,24 @@ class Scale(NamedTuple):
     measured: float
 
 
-_KEPT = 1 << 15
+_MAX_CACHED = 1 << 15
 """Sentences whose vector is remembered, 1 kB each: reports repeat one another's."""
 
 
 def _rows(texts: Sequence[str]) -> Vectors:
     """One row of length one per sentence."""
-    known = _known()
-    new = [text for text in dict.fromkeys(texts) if text not in known]
-    if len(known) + len(new) > _KEPT:
-        known.clear()
+    cache = _table()
+    new = [text for text in dict.fromkeys(texts) if text not in cache]
+    if len(cache) + len(new) > _MAX_CACHED:
+        cache.clear()
         new = list(dict.fromkeys(texts))
     if new:
-        known.update(zip(new, StaticEncoder().encode(new), strict=True))
-    return np.stack([known[text] for text in texts])
+        cache.update(zip(new, StaticEncoder().encode(new), strict=True))
+    return np.stack([cache[text] for text in texts])
 
 
 @lru_cache(maxsize=1)
-def _known() -> dict[str, Vectors]:
+def _table() -> dict[str, Vectors]:
     return {}
 
 
@@ -129,14 +129,14 @@ def supports(
         other: The report that may say it in other words.
         pictures: For each the vector of what its finding looks like, None where that is not known.
     """
-    wanted = list(sentences)
-    if not wanted or not other.claiming:
-        return [0.0] * len(wanted)
+    requested = list(sentences)
+    if not requested or not other.claiming:
+        return [0.0] * len(requested)
     scale = _scale()
-    vectors, claims = own.vectors(wanted), other.claims
+    vectors, claims = own.vectors(requested), other.claims
     table = vectors @ claims.T if len(other.claiming) <= COMPARED else None
-    found = []
-    for row, sentence in enumerate(wanted):
+    result = []
+    for row, sentence in enumerate(requested):
         near = _near(sentence, len(own.texts), len(other.claiming))
         cosines = claims[near] @ vectors[row] if table is None else table[row]
         at = near.start + int(cosines.argmax())
@@ -149,8 +149,8 @@ def supports(
         picture = pictures[row] if pictures else None
         if picture is not None:
             evidence += scale.described * (float((claims[near] @ picture).max()) - scale.described_half)
-        found.append(1.0 / (1.0 + math.exp(-scale.slope * evidence)))
-    return found
+        result.append(1.0 / (1.0 + math.exp(-scale.slope * evidence)))
+    return result
 
 
 def _near(sentence: int, sentences: int, claims: int) -> slice:

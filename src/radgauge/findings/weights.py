@@ -20,7 +20,7 @@ SHIPPED = DATA / "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much findings and errors count; everything is 0 or more."""
+    """Weights of findings and errors; everything is 0 or more."""
 
     tiers: Mapping[str, float]  # A finding of each significance tier; "actionable" is the unit
     categories: Mapping[str, float]  # An error of each category, as a share of the finding's weight
@@ -55,7 +55,7 @@ PRIOR = Weights(
     },
     about={"from": "set by hand: the order of the tiers is that of clinical consequence"},
 )
-"""What is sensible before any judgment is seen; the shipped weights were pulled towards these."""
+"""Prior weights, set before any judgment is seen; the shipped weights were pulled towards these."""
 
 SCALARS = ("negligible", "contradiction", "hedged", "reversed", "turned", "inexact", "silence", "unread", "base")
 

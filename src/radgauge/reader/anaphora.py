@@ -30,13 +30,15 @@ _MEASURES = re.compile(
     re.IGNORECASE,
 )
 _EARLIER = re.compile(r"\b(?:previous|prior|earlier|formerly|last)", re.IGNORECASE)
-_LONGEST = 60  # characters of a sentence that says no more than that something like the last finding is not there
+_MAX_LENGTH = (
+    60  # characters of a sentence that says no more than that something like the last finding is not there
+)
 _REACH = 200  # mentions back that "on the same side" refers to at most
 _AMONG = 4  # tokens at the start of a sentence among which a pronoun refers to the sentence before
 
 
 def refers_back(norms: Sequence[str]) -> bool:
-    """Whether a sentence starts with a word for something named before.
+    """True if a sentence starts with a word for something named before.
 
     >>> refers_back(("it", "contain", "gas")), refers_back(("no", "gas"))
     (True, False)
@@ -46,28 +48,28 @@ def refers_back(norms: Sequence[str]) -> bool:
 
 def resolve_references(mentions: list[Mention], first: int, vocabulary: Vocabulary) -> None:
     """Give the mentions from `first` on the side and the place of what they refer to: the last finding before."""
-    known = _antecedent(mentions, first)
+    entry = _antecedent(mentions, first)
     for index in range(first, len(mentions)):
         mention = mentions[index]
-        said = mention.attributes
-        if said.laterality == "same":
-            said = said._replace(laterality=_side_before(mentions, first))
-        elif said.laterality == "other":
-            said = said._replace(laterality=OPPOSITE_SIDE.get(_side_before(mentions, first), ""))
-        elif known is not None and mention.kind in FINDINGS:
-            if not said.laterality and may_have_side(mention, vocabulary):
-                said = said._replace(laterality=known.attributes.laterality)
-            if not said.locations:
-                said = said._replace(locations=known.attributes.locations)
-        if said is not mention.attributes:
-            mentions[index] = mention._replace(attributes=said)
+        described = mention.attributes
+        if described.laterality == "same":
+            described = described._replace(laterality=_side_before(mentions, first))
+        elif described.laterality == "other":
+            described = described._replace(laterality=OPPOSITE_SIDE.get(_side_before(mentions, first), ""))
+        elif entry is not None and mention.kind in FINDINGS:
+            if not described.laterality and may_have_side(mention, vocabulary):
+                described = described._replace(laterality=entry.attributes.laterality)
+            if not described.locations:
+                described = described._replace(locations=entry.attributes.locations)
+        if described is not mention.attributes:
+            mentions[index] = mention._replace(attributes=described)
 
 
 def resolve_size(mentions: list[Mention], first: int, sentence: str) -> None:
     """Give the last finding before the size that a sentence states of it: "It measures 12 x 8 mm."."""
     stated = _MEASURES.match(sentence)
-    known = _antecedent(mentions, first) if stated is not None else None
-    if stated is None or known is None or known.attributes.sizes_mm or _EARLIER.search(sentence):
+    entry = _antecedent(mentions, first) if stated is not None else None
+    if stated is None or entry is None or entry.attributes.sizes_mm or _EARLIER.search(sentence):
         return
     parts = _SIZE.findall(stated["size"])
     units = [
@@ -76,8 +78,8 @@ def resolve_size(mentions: list[Mention], first: int, sentence: str) -> None:
     sizes = tuple(
         float(value) * _LISTS["millimetres"][unit.lower()] for (value, _), unit in zip(parts, units, strict=True)
     )
-    index = next(at for at in range(first - 1, -1, -1) if mentions[at] is known)
-    mentions[index] = known._replace(attributes=known.attributes._replace(sizes_mm=sizes))
+    index = next(at for at in range(first - 1, -1, -1) if mentions[at] is entry)
+    mentions[index] = entry._replace(attributes=entry.attributes._replace(sizes_mm=sizes))
 
 
 def _antecedent(mentions: Sequence[Mention], first: int) -> Mention | None:
@@ -105,27 +107,27 @@ def not_there(text: str) -> tuple[str, int, int]:
     >>> not_there("The lateral one is not."), not_there("The lateral meniscus is torn.")
     (('lateral', 19, 22), ('', 0, 0))
     """
-    found = _NOT_THERE.match(text) if len(text) <= _LONGEST else None
-    return (found["which"].lower(), *found.span("said")) if found else ("", 0, 0)
+    matched = _NOT_THERE.match(text) if len(text) <= _MAX_LENGTH else None
+    return (matched["which"].lower(), *matched.span("said")) if matched else ("", 0, 0)
 
 
 def deny_counterpart(
     mentions: list[Mention], first: int, which: str, vocabulary: Vocabulary
 ) -> tuple[str, str] | None:
     """Concept and side of the counterpart of the last finding before `first`; None if it has none."""
-    known = _antecedent(mentions, first) if first else None
-    if known is None:
+    recorded = _antecedent(mentions, first) if first else None
+    if recorded is None:
         return None
-    side = known.attributes.laterality
+    side = recorded.attributes.laterality
     if which in ("left", "right"):
-        return known.concept, which
+        return recorded.concept, which
     if which in _OTHER:
-        return (known.concept, _OPPOSITE[side]) if side in _OPPOSITE else None
-    concept = vocabulary.lexicon.concepts.get(known.concept)
+        return (recorded.concept, _OPPOSITE[side]) if side in _OPPOSITE else None
+    concept = vocabulary.lexicon.concepts.get(recorded.concept)
     for name in (concept.name, *concept.synonyms) if concept is not None else ():
         words = name.split()
         if _OPPOSITE[which] in words:
             entry = vocabulary.term(tuple(which if word == _OPPOSITE[which] else word for word in words))
-            if entry is not None and entry.role in FINDINGS and entry.value != known.concept:
+            if entry is not None and entry.role in FINDINGS and entry.value != recorded.concept:
                 return entry.value, side
     return None

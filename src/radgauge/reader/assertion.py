@@ -12,7 +12,7 @@ from radgauge.text.tokens import Tokens
 _FINITE = frozenset({"verb"})
 _HEADS = FINDINGS | {"anatomy", "normality"}
 _SUBJECT = frozenset({"anatomy", "determiner", "side", "position"})
-_SAID = FINDINGS | {"normality", "severity"}
+_STATED = FINDINGS | {"normality", "severity"}
 _EXCEPT = frozenset(shipped_toml(__file__, "word_lists.toml")["except"])
 _ENDS = frozenset({"semicolon", "cue", "verb"})
 _LEFT_OVER = frozenset({"anatomy", "side", "position", "severity"})
@@ -129,7 +129,7 @@ def assert_items(
 def _exceptions(
     items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], status: list[str], decided: list[int]
 ) -> None:
-    """What is denied but for a place or an amount is there: "no effusion except for a sliver on the left"."""
+    """Lift a denial that leaves a place or an amount: "no effusion except for a sliver on the left"."""
     for index in range(1, len(items)):
         if words[index] not in _EXCEPT or items[index - 1].role not in FINDINGS or status[index - 1] != "absent":
             continue
@@ -146,7 +146,7 @@ def asked_findings(items: list[Item], words: Sequence[str], tokens: Tokens) -> d
 
     The mark then says nothing of what follows. In brackets it asks for all that it stands behind.
     """
-    asked: dict[int, int] = {}
+    questioned: dict[int, int] = {}
     for mark in range(1, len(items)):
         if words[mark] != "?":
             continue
@@ -164,8 +164,8 @@ def asked_findings(items: list[Item], words: Sequence[str], tokens: Tokens) -> d
             continue
         if findings:
             items[mark] = items[mark]._replace(role="mark", cues=())
-            asked = dict.fromkeys(findings, mark) | asked
-    return asked
+            questioned = dict.fromkeys(findings, mark) | questioned
+    return questioned
 
 
 def question(items: Sequence[Item], status: list[str]) -> None:
@@ -197,7 +197,7 @@ def _apply(
 
 
 def _ends(items: Sequence[Item], index: int) -> bool:
-    """Whether nothing follows in the phrase of the item at `index`: "lymphoma less likely, sarcoidosis"."""
+    """True if nothing follows in the phrase of the item at `index`: "lymphoma less likely, sarcoidosis"."""
     return index + 1 >= len(items) or items[index + 1].role in ("comma", "semicolon")
 
 
@@ -231,12 +231,12 @@ def _reach_forward(
         if role in FINDINGS or role == "normality":
             targets.append(position)
         elif role == "cue":
-            kinds = {each.asserts for each in item.cues if each.direction != "after"}
+            kinds = {other.asserts for other in item.cues if other.direction != "after"}
             if "stop" in kinds and position == index + 1 and cue.asserts == "uncertain":
                 continue  # "suspected but unproven fracture"
             if "stop" in kinds or "absent" in kinds or (phrase and targets):
                 break
-            if not targets and _is_predicate(items[index]) and any(each.link for each in item.cues):
+            if not targets and _is_predicate(items[index]) and any(other.link for other in item.cues):
                 break  # "could not be seen because of atelectasis"
             if (
                 cue.asserts == "absent"
@@ -287,7 +287,7 @@ def _is_predicate(item: Item) -> bool:
 
 
 def _runs_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether a sentence of its own begins without a mark: "no pneumothorax the lungs are hyperinflated"."""
+    """True if a sentence of its own begins without a mark: "no pneumothorax the lungs are hyperinflated"."""
     if items[index].role != "anatomy" and words[index] != "the":
         return False
     verb = index + 1
@@ -295,7 +295,7 @@ def _runs_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
         verb += 1
     if items[verb - 1].role != "anatomy" or verb + 1 >= len(items):
         return False
-    return words[verb] in ("is", "are") and items[verb + 1].role in _SAID
+    return words[verb] in ("is", "are") and items[verb + 1].role in _STATED
 
 
 def _is_definite(words: Sequence[str], index: int) -> bool:
@@ -303,7 +303,7 @@ def _is_definite(words: Sequence[str], index: int) -> bool:
 
 
 def _concludes(items: Sequence[Item], words: Sequence[str], index: int, link: int) -> bool:
-    """Whether the link at `link` draws a conclusion from what the negation at `index` denies.
+    """True if the link at `link` draws a conclusion from what the negation at `index` denies.
 
     "No lung markings, consistent with pneumothorax" does, "no opacity consistent with pneumonia" does not. Behind
     a comma or a verb, or where something normal is denied, the sign is absent and the disease present.
@@ -313,18 +313,18 @@ def _concludes(items: Sequence[Item], words: Sequence[str], index: int, link: in
         return False
     if items[link - 1].role == "comma" and not any(cue.link for cue in items[link].cues):
         return not _list_goes_on(items, words, link)  # "no consolidation, suspicious nodule or effusion"
-    if items[link - 1].role == "comma" or any(each.role == "normality" for each in between):
+    if items[link - 1].role == "comma" or any(item.role == "normality" for item in between):
         return True
-    said = False
-    for each in between:
-        if each.role == "verb" and said:
+    stated = False
+    for item in between:
+        if item.role == "verb" and stated:
             return True
-        said = said or each.role in _HEADS or each.role == "unknown"
+        stated = stated or item.role in _HEADS or item.role == "unknown"
     return False
 
 
 def _bare_companion(items: Sequence[Item], index: int, finding: int) -> bool:
-    """Whether the "with" at `index` ties a bare finding to the denied one: "no consolidation with effusion".
+    """True if the "with" at `index` ties a bare finding to the denied one: "no consolidation with effusion".
 
     What is described or stands behind a comma is said of its own: "no edema with small bilateral effusions".
     """
@@ -336,7 +336,7 @@ def _bare_companion(items: Sequence[Item], index: int, finding: int) -> bool:
 
 
 def _list_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the list that continues at `index` still has an "or" before its end."""
+    """True if the list that continues at `index` still has an "or" before its end."""
     for position in range(index + 1, len(items)):
         role = items[position].role
         if role == "conjunction" and words[position] in ("or", "nor", "and / or"):

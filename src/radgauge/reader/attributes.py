@@ -14,7 +14,7 @@ from radgauge.reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 _WITHIN = frozenset({"anatomy", "determiner", "mask", "number", "unit", "preposition"})
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 _GOING_ON = frozenset(_LISTS["continuing"])
-"""What is said right behind these is still said of the subject: "is present but unchanged", "which is stable"."""
+"""Words behind which a description still belongs to the subject: "is present but unchanged", "which is stable"."""
 _UNIT_MM: dict[str, float] = _LISTS["millimetres"]
 
 
@@ -25,8 +25,8 @@ def describe(
     owner: dict[int, int] = {}
     for position, draft in enumerate(drafts):
         for index in draft.words:
-            known = owner.get(index)
-            if known is None or abs(drafts[known].item - index) > abs(draft.item - index):
+            cached = owner.get(index)
+            if cached is None or abs(drafts[cached].item - index) > abs(draft.item - index):
                 owner[index] = position
             if items[index].role == "side" and not draft.side:
                 draft.side = items[index].value
@@ -76,7 +76,7 @@ _ASPECTS = frozenset({"density", "attenuation"})
 
 
 def is_degree_of_change(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the word of severity at `index` grades a change, not the finding: "slightly improved effusion".
+    """True if the word of severity at `index` grades a change, not the finding: "slightly improved effusion".
 
     "Mild increase in edema" does, "mild increased edema" and "mild stable edema" do not.
     """
@@ -104,21 +104,21 @@ def _set_change(
     first = drafts[position].item
     spoken = [position]
     if first < index:
-        between = {items[each].role for each in range(first + 1, index)}
+        between = {items[at].role for at in range(first + 1, index)}
         if "verb" in between or "comma" in between:
             spoken += _joined(items, heads, first, -1)
     elif words[index].endswith((" of", " in")) or any(
-        items[each].role == "preposition" for each in range(index + 1, first)
+        items[at].role == "preposition" for at in range(index + 1, first)
     ):
         spoken += _joined(items, heads, first, 1)
-    for each in spoken:
-        if not drafts[each].change or drafts[each].change == "stable":
-            drafts[each].change = value
+    for at in spoken:
+        if not drafts[at].change or drafts[at].change == "stable":
+            drafts[at].change = value
 
 
 def _joined(items: Sequence[Item], heads: dict[int, int], index: int, step: int) -> list[int]:
     """Findings joined to the one at `index` by "and" or a comma, in one direction."""
-    found = []
+    result = []
     joined = False
     position = index + step
     while 0 <= position < len(items):
@@ -126,14 +126,14 @@ def _joined(items: Sequence[Item], heads: dict[int, int], index: int, step: int)
         if role in FINDINGS and position in heads:
             if not joined:
                 break
-            found.append(heads[position])
+            result.append(heads[position])
             joined = False
         elif role in ("conjunction", "comma", "slash"):
             joined = True
         elif role == "change" or (role not in MODIFIERS and role not in _WITHIN):
             break
         position += step
-    return found
+    return result
 
 
 def _before_of(words: Sequence[str], index: int) -> bool:
@@ -164,12 +164,12 @@ def _subjects(
     One pass, because a sentence may be long: what is left of an item follows from what is left of the one before.
     It is kept twice, since a word that goes on ("but unchanged") is no border only for words right behind it.
     """
-    found = []
+    result = []
     beyond = near = _NOTHING  # what lies left of an item: with other words in between, or only describing ones
     for index, item in enumerate(items):
         if starts[index]:
             beyond = near = _NOTHING
-        found.append(near[0] if near[0] >= 0 else near[1])
+        result.append(near[0] if near[0] >= 0 else near[1])
         if item.role in FINDINGS and index in heads:
             beyond = near = (heads[index], -1)
         elif item.role == "anatomy" and index in heads:
@@ -179,7 +179,7 @@ def _subjects(
             beyond = _NOTHING
         elif item.role not in MODIFIERS and item.role != "verb":
             near = beyond
-    return found
+    return result
 
 
 _NOTHING = (-1, -1)
@@ -233,8 +233,8 @@ def over_limits(
     items: list[Item], words: Sequence[str], drafts: list[Draft], vocabulary: Vocabulary
 ) -> list[Draft]:
     """The drafts with those of structures that are too large by their size alone: "common bile duct 13 mm"."""
-    found = []
-    spoken = {place for draft in drafts if items[draft.item].role != "anatomy" for place in draft.explicit}
+    result = []
+    spoken = {structure for draft in drafts if items[draft.item].role != "anatomy" for structure in draft.explicit}
     for draft in drafts:
         if items[draft.item].role != "anatomy" or not draft.sizes or draft.item in spoken:
             continue
@@ -251,8 +251,8 @@ def over_limits(
         one.first, one.explicit, one.side, one.clause = draft.item, [draft.item], draft.side, True
         one.sizes, one.change = list(draft.sizes), draft.change
         items[unit] = items[unit]._replace(role="abnormality", value=concept)
-        found.append(one)
-    return [*drafts, *found]
+        result.append(one)
+    return [*drafts, *result]
 
 
 def decisive(sizes: Sequence[float], concept: str) -> float:
@@ -264,7 +264,7 @@ _SEVERAL = 4  # sizes of more than one lymph node
 
 
 def _qualified(items: Sequence[Item], words: Sequence[str], index: int, unit: int) -> bool:
-    """Whether a size is denied, past, an upper bound, or that of something else."""
+    """True if a size is denied, past, an upper bound, or that of something else."""
     if any(item.role == "cue" for item in items[:unit]) or any(word in _AT_MOST for word in words[index:unit]):
         return True
     between = items[index + 1 : unit]
@@ -281,7 +281,7 @@ def _goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
 
 
 def _sizes_now(items: Sequence[Item], words: Sequence[str], start: int, end: int) -> int:
-    """How many numbers stand behind the "to" of "from ... to ..."; 0 if there is no such thing."""
+    """Number of numbers stand behind the "to" of "from ... to ..."; 0 if there is no such thing."""
     if "from" not in words[start:end] or "to" not in words[start:end]:
         return 0
     last = max(index for index in range(start, end) if words[index] == "to")
@@ -289,7 +289,7 @@ def _sizes_now(items: Sequence[Item], words: Sequence[str], start: int, end: int
 
 
 def _measured(items: Sequence[Item], drafts: Sequence[Draft], index: int, position: int) -> Draft | None:
-    """What the size that ends at `index` and starts behind `position` is the size of.
+    """Return the draft that the size between `position` and `index` measures.
 
     "14 mm nodule" measures what follows; "nodule of 14 mm", "duct, 4 mm," and "measures 4 mm" what precedes.
     Behind a place it is the size of the finding there, or of the place itself.
@@ -333,7 +333,7 @@ _COMPARED = ("previous", "prior", "compared", "versus", "up from", "down from")
 
 
 def _is_past(item: Item, word: str) -> bool:
-    """Whether the word in front of a size says that it was measured before."""
+    """True if the word in front of a size says that it was measured before."""
     return (item.role in ("context", "quantity") and item.value == "history") or (
         word in _PAST or word.startswith(_COMPARED)
     )
@@ -348,7 +348,7 @@ def mark_history(
             for draft in drafts:
                 if draft.item > index and not any(starts[index + 1 : draft.item + 1]):
                     inside = items[index + 1 : draft.item]
-                    if not any(each.role == "verb" or stops(each) or _denies(each) for each in inside):
+                    if not any(inner.role == "verb" or stops(inner) or _denies(inner) for inner in inside):
                         draft.history = True
     for index, word in enumerate(words):
         if word not in REPORTED or _EARLIER_STUDY.isdisjoint(" ".join(words[max(index - 3, 0) : index]).split()):
@@ -359,8 +359,8 @@ def mark_history(
     for before, draft in pairwise(drafts):
         if before.history and not draft.history and items[draft.item].role in FINDINGS:
             between = range(before.item + 1, draft.item)
-            ends = any(items[place].role in ("verb", "cue", "semicolon", "comma") for place in between)
-            if not ends and any(words[place] == "for" for place in between):
+            ends = any(items[structure].role in ("verb", "cue", "semicolon", "comma") for structure in between)
+            if not ends and any(words[structure] == "for" for structure in between):
                 draft.history = True  # "previous lumpectomy for cancer"
 
 
@@ -386,7 +386,7 @@ def mark_dated(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Dra
 
 
 def _is_dated(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether a year, "two years ago" or "in childhood" stands at `index`."""
+    """True if a year, "two years ago" or "in childhood" stands at `index`."""
     if words[index] in LONG_AGO or " ".join(words[index : index + 2]) in LONG_AGO:
         return True
     if words[index + 1 : index + 3] in (["year", "ago"], ["month", "ago"]):

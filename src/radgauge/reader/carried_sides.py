@@ -23,8 +23,8 @@ _VESSELS = "vascular"
 
 def carry_sides(mentions: list[Mention], vocabulary: Vocabulary) -> None:
     """Give findings without a side the one that their sentence, or a report about one limb, has named."""
-    said = {mention[7][0] for mention in mentions}
-    if _ONE_SIDE.isdisjoint(said):
+    stated = {mention[7][0] for mention in mentions}
+    if _ONE_SIDE.isdisjoint(stated):
         return
     limb = _side_of_limb(mentions, vocabulary)
     start = 0
@@ -59,16 +59,16 @@ def _carry_within(mentions: list[Mention], here: range, vocabulary: Vocabulary) 
     for index in here:
         if not _takes_side(mentions[index], vocabulary):
             continue
-        before = [each for each in sided if each < index]
+        before = [earlier for earlier in sided if earlier < index]
         source = before[-1] if before else sided[0] if len(sides) == 1 else -1
         if source >= 0 and _related(mentions[index], mentions[source], vocabulary, behind=not before):
             _give(mentions, index, mentions[source].attributes.laterality)
 
 
 def _related(mention: Mention, source: Mention, vocabulary: Vocabulary, *, behind: bool) -> bool:
-    """Whether a finding can lie where the source lies; one whose place is not known lies with the organ named."""
-    paired, own = _place(mention, vocabulary)
-    _, there = _place(source, vocabulary)
+    """True if a finding can lie where the source lies; one whose place is not known lies with the organ named."""
+    paired, own = _location_of(mention, vocabulary)
+    _, there = _location_of(source, vocabulary)
     if _SAYS_EACH in own or _SAYS_EACH in there or (behind and not there & _LIMBS):
         return False
     if not paired:
@@ -76,22 +76,22 @@ def _related(mention: Mention, source: Mention, vocabulary: Vocabulary, *, behin
     return bool(own & there) or (_VESSELS in own | there and bool(there - _ANY))
 
 
-def _place(mention: Mention, vocabulary: Vocabulary) -> tuple[bool, frozenset[str]]:
-    """Whether a mention lies in what exists left and right, and the regions it belongs to."""
+def _location_of(mention: Mention, vocabulary: Vocabulary) -> tuple[bool, frozenset[str]]:
+    """True if a mention lies in what exists left and right, and the regions it belongs to."""
     lexicon = vocabulary.lexicon
-    known = lexicon.concepts.get(mention.concept)
-    places: Sequence[str] = mention.attributes.locations
+    entry = lexicon.concepts.get(mention.concept)
+    structures: Sequence[str] = mention.attributes.locations
     if mention.kind == "anatomy":
-        places = (mention.concept,)
-    elif not places and known is not None:
-        places = known.location
-    found = [lexicon.concepts[each] for each in places if each in lexicon.concepts]
-    paired = any(each.paired or _in_pair(lexicon.ancestors(each.id), vocabulary) for each in found)
-    named: Iterable[Concept] = found
-    if not found and known is not None:
-        named = (known,)
+        structures = (mention.concept,)
+    elif not structures and entry is not None:
+        structures = entry.location
+    result = [lexicon.concepts[name] for name in structures if name in lexicon.concepts]
+    paired = any(name.paired or _in_pair(lexicon.ancestors(name.id), vocabulary) for name in result)
+    named: Iterable[Concept] = result
+    if not result and entry is not None:
+        named = (entry,)
     regions = {
-        region for each in named for region in each.regions if len(each.regions) == 1 or region != _SAYS_EACH
+        region for name in named for region in name.regions if len(name.regions) == 1 or region != _SAYS_EACH
     }
     return paired, frozenset(regions)
 
@@ -100,27 +100,27 @@ def _elsewhere(regions: Iterable[str]) -> tuple[str, ...]:
     return tuple(region for region in regions if region != _SAYS_EACH)
 
 
-def _in_pair(wholes: Sequence[str], vocabulary: Vocabulary) -> bool:
+def _in_pair(containers: Sequence[str], vocabulary: Vocabulary) -> bool:
     concepts = vocabulary.lexicon.concepts
-    return any(concepts[each].paired for each in wholes if each in concepts)
+    return any(concepts[name].paired for name in containers if name in concepts)
 
 
 def _side_of_limb(mentions: Sequence[Mention], vocabulary: Vocabulary) -> tuple[str, int]:
     """The one side of the limb that a report is about, and the mention that says it; ("", 0) for none."""
-    found, first = "", 0
+    result, first = "", 0
     for index, mention in enumerate(mentions):
-        _, regions = _place(mention, vocabulary)
+        _, regions = _location_of(mention, vocabulary)
         if _SAYS_EACH in regions:
             return "", 0
         side = mention.attributes.laterality
         if side and regions & _LIMBS:
-            if side not in _ONE_SIDE or (found and side != found):
+            if side not in _ONE_SIDE or (result and side != result):
                 return "", 0
-            if not found:
-                found, first = side, index
-    return found, first
+            if not result:
+                result, first = side, index
+    return result, first
 
 
 def _of_limb(mention: Mention, vocabulary: Vocabulary) -> bool:
-    paired, regions = _place(mention, vocabulary)
+    paired, regions = _location_of(mention, vocabulary)
     return (paired and bool(regions & _LIMBS)) or not regions - _ANY - _LIMBS

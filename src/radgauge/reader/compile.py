@@ -29,7 +29,7 @@ _CHAMBERS = frozenset(_LISTS["chambers"])
 """Where left and right name a structure and not a side of the body."""
 
 _MARKS = {"": "", "always": ALWAYS, "denied": IF_DENIED}
-"""How a composition says that its word means the absence of the finding."""
+"""Mark of a composition whose word means the absence of the finding."""
 
 Terms = dict[tuple[str, ...], Entry]
 
@@ -44,9 +44,9 @@ def _load(files: tuple[Path, ...]) -> Vocabulary:
     lexicon = load_lexicon(files)
     code = digest(f"{__version__}{unreleased_state()}")
     name = f"vocabulary-{lexicon.hash}-{code}.json"
-    kept = read_kept(name)
-    if kept is not None:
-        return _unpack(kept, lexicon)
+    cached = read_kept(name)
+    if cached is not None:
+        return _unpack(cached, lexicon)
     vocabulary = compile_lexicon(lexicon)
     write_kept(name, _pack(vocabulary))
     return vocabulary
@@ -112,13 +112,13 @@ def _is_known_in_lower_case(written: tuple[str, ...]) -> bool:
 
 
 def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
-    places = list({anatomy for rules in vocabulary.compositions.values() for anatomy, _ in rules})
-    number = {anatomy: index for index, anatomy in enumerate(places)}
+    structures = list({anatomy for rules in vocabulary.compositions.values() for anatomy, _ in rules})
+    number = {anatomy: index for index, anatomy in enumerate(structures)}
     return {
         "terms": vocabulary.terms,
         "abbreviations": vocabulary.abbreviations,
         "lowered": vocabulary.lowered,
-        "places": [sorted(anatomy) for anatomy in places],
+        "places": [sorted(anatomy) for anatomy in structures],
         "compositions": {
             word: [[number[anatomy], concept] for anatomy, concept in rules]
             for word, rules in vocabulary.compositions.items()
@@ -138,43 +138,44 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         "keep": sorted(vocabulary.spelling.keep),
         "shared_words": sorted(vocabulary.shared_words),
         "senses": {
-            word: [[sorted(near), meant] for near, meant in each] for word, each in vocabulary.senses.items()
+            word: [[sorted(near), meant] for near, meant in meanings]
+            for word, meanings in vocabulary.senses.items()
         },
         "elsewhere": dict(vocabulary.elsewhere),
         "named_by_whole": sorted(vocabulary.named_by_whole),
         "limits": dict(vocabulary.limits),
-        "named_pairs": {finding: dict(places) for finding, places in vocabulary.named_pairs.items()},
+        "named_pairs": {finding: dict(structures) for finding, structures in vocabulary.named_pairs.items()},
     }
 
 
-def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
-    places = [frozenset(anatomy) for anatomy in kept["places"]]
+def _unpack(cached: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
+    structures = [frozenset(anatomy) for anatomy in cached["places"]]
     return Vocabulary(
         lexicon,
-        kept["terms"],
-        kept["abbreviations"],
-        kept["lowered"],
+        cached["terms"],
+        cached["abbreviations"],
+        cached["lowered"],
         {
-            word: [(places[number], concept) for number, concept in rules]
-            for word, rules in kept["compositions"].items()
+            word: [(structures[number], concept) for number, concept in rules]
+            for word, rules in cached["compositions"].items()
         },
-        kept["sides"],
-        frozenset(kept["bilateral_words"]),
-        frozenset(kept["named_by_size"]),
-        frozenset(kept["unsided"]),
-        frozenset(kept["misplaced"]),
+        cached["sides"],
+        frozenset(cached["bilateral_words"]),
+        frozenset(cached["named_by_size"]),
+        frozenset(cached["unsided"]),
+        frozenset(cached["misplaced"]),
         {
             concept: [(region, there, frozenset(words)) for region, there, words in rules]
-            for concept, rules in kept["regions"].items()
+            for concept, rules in cached["regions"].items()
         },
-        kept["opposites"],
-        Spelling(kept["shorthand"], kept["known"], frozenset(kept["keep"])),
-        frozenset(kept["shared_words"]),
-        {word: [(frozenset(near), meant) for near, meant in each] for word, each in kept["senses"].items()},
-        kept["elsewhere"],
-        frozenset(kept["named_by_whole"]),
-        kept["named_pairs"],
-        {place: (over, concept) for place, (over, concept) in kept["limits"].items()},
+        cached["opposites"],
+        Spelling(cached["shorthand"], cached["known"], frozenset(cached["keep"])),
+        frozenset(cached["shared_words"]),
+        {word: [(frozenset(near), meant) for near, meant in senses] for word, senses in cached["senses"].items()},
+        cached["elsewhere"],
+        frozenset(cached["named_by_whole"]),
+        cached["named_pairs"],
+        {structure: (over, concept) for structure, (over, concept) in cached["limits"].items()},
     )
 
 
@@ -204,20 +205,20 @@ def _add_cues(terms: Terms, table: Mapping[str, Any]) -> None:
         cue = Cue(group["asserts"], group["direction"], group["scope"], group.get("link", False))
         for term in group["terms"]:
             key = phrase_key(term)
-            if all(each.direction != cue.direction for each in cues[key]):
+            if all(other.direction != cue.direction for other in cues[key]):
                 cues[key].append(cue)
-    for key, found in cues.items():
+    for key, result in cues.items():
         before = terms.get(key)
         if before is None or before.role != "change":
-            terms[key] = Entry("cue", " ".join(key), "noun", tuple(found))
+            terms[key] = Entry("cue", " ".join(key), "noun", tuple(result))
     for context in table.get("context", []):
         for term in context["terms"]:
             key = phrase_key(term)
-            known = terms.get(key)
-            if known is None or known.role != "cue":
+            cached = terms.get(key)
+            if cached is None or cached.role != "cue":
                 terms[key] = Entry("context", context["name"], context["scope"])
             elif context["scope"] == "phrase":  # "status post" ends a negation and begins history
-                terms[key] = known._replace(value=context["name"])
+                terms[key] = cached._replace(value=context["name"])
 
 
 def _add_concepts(terms: Terms, abbreviations: Terms, lexicon: Lexicon) -> None:
@@ -248,8 +249,8 @@ def _add_words(terms: Terms, table: Mapping[str, Any]) -> None:
 
 
 def _words(table: Mapping[str, Any], key: str) -> Sequence[str]:
-    found = table.get(key, ())
-    return found if isinstance(found, list) else ()
+    result = table.get(key, ())
+    return result if isinstance(result, list) else ()
 
 
 def _variants(term: str) -> list[tuple[str, ...]]:
@@ -271,16 +272,16 @@ def _by_first_word(terms: Terms) -> dict[str, str]:
 
 def _compositions(lexicon: Lexicon) -> dict[str, list[tuple[frozenset[str], str]]]:
     """Word of a composition -> (anatomy ids, concept) pairs; words are normal forms joined by blanks."""
-    found: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
+    table: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
     polarity = lexicon.tables.get("polarity", {})
     classes = polarity.get("words", {})
     for rule in (*lexicon.tables.get("compositions", {}).get("composition", []), *polarity.get("composition", [])):
         anatomy = frozenset([*rule.get("anatomy", ()), *_named(lexicon, rule.get("named", ()))])
         concept = _MARKS[rule.get("inverted", "")] + rule["concept"]
-        words = [each for word in rule["words"] for each in (classes[word[1:]] if word[0] == "@" else (word,))]
+        words = [phrase for word in rule["words"] for phrase in (classes[word[1:]] if word[0] == "@" else (word,))]
         for key in dict.fromkeys(" ".join(phrase_key(word)) for word in words):
-            found[key].append((anatomy, concept))
-    return dict(found)
+            table[key].append((anatomy, concept))
+    return dict(table)
 
 
 def _turns_of_phrase(lexicon: Lexicon) -> Iterator[tuple[str, ...]]:
@@ -307,11 +308,11 @@ def _shared_words(lexicon: Lexicon) -> Iterator[str]:
 
 def _senses(lexicon: Lexicon) -> dict[str, list[tuple[frozenset[str], str]]]:
     """Word -> what it means in a sentence that names one of these structures."""
-    found: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
+    table: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
     for rule in lexicon.tables.get("compositions", {}).get("sense", []):
         for word in rule["words"]:
-            found[" ".join(phrase_key(word))].append((frozenset(rule["near"]), rule["concept"]))
-    return dict(found)
+            table[" ".join(phrase_key(word))].append((frozenset(rule["near"]), rule["concept"]))
+    return dict(table)
 
 
 def _named_by_whole(lexicon: Lexicon) -> Iterator[str]:
@@ -324,7 +325,7 @@ def _named_by_whole(lexicon: Lexicon) -> Iterator[str]:
 
 def _limits(lexicon: Lexicon) -> dict[str, tuple[float, str]]:
     rules = lexicon.tables.get("polarity", {}).get("limit", [])
-    return {place: (float(rule["over"]), rule["concept"]) for rule in rules for place in rule["anatomy"]}
+    return {structure: (float(rule["over"]), rule["concept"]) for rule in rules for structure in rule["anatomy"]}
 
 
 def _named_pairs(lexicon: Lexicon, terms: Terms) -> dict[str, dict[str, str]]:
@@ -340,67 +341,67 @@ def _named_pairs(lexicon: Lexicon, terms: Terms) -> dict[str, dict[str, str]]:
         for term in (concept.name, *concept.synonyms):
             key = phrase_key(term)
             for end in range(1, len(key)):
-                place, finding = terms.get(key[:end]), terms.get(key[end:])
+                structure, finding = terms.get(key[:end]), terms.get(key[end:])
                 if (
-                    place is None
+                    structure is None
                     or finding is None
-                    or place.role != "anatomy"
+                    or structure.role != "anatomy"
                     or finding.role not in ABNORMAL_KINDS
                 ):
                     continue
-                pair = (finding.value, place.value)
-                if _is_named_by_place(lexicon, lexicon[finding.value].location, place.value):
+                pair = (finding.value, structure.value)
+                if _is_named_by_place(lexicon, lexicon[finding.value].location, structure.value):
                     continue
-                if concept.id == finding.value or _lies_in(lexicon, concept.location, place.value):
+                if concept.id == finding.value or _lies_in(lexicon, concept.location, structure.value):
                     weight = len(key) * len(concept.synonyms) if term == concept.name else 1
                     candidates[pair][concept.id] = candidates[pair].get(concept.id, 0) + weight
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    table: dict[str, dict[str, str]] = defaultdict(dict)
     for (general, where), named in candidates.items():
-        kinds = [each for each in named if general in lexicon.ancestors(each)]
+        kinds = [concept_id for concept_id in named if general in lexicon.ancestors(concept_id)]
         if kinds or general not in named:  # "endplate sclerosis" is a term of sclerosis itself
-            found[general][where] = min(kinds or named, key=lambda each: (-named[each], each))
-    return dict(found)
+            table[general][where] = min(kinds or named, key=lambda each: (-named[each], each))
+    return dict(table)
 
 
 _TISSUES = frozenset(_LISTS["tissues"])
 
 
-def _is_named_by_place(lexicon: Lexicon, location: Iterable[str], place: str) -> bool:
-    """Whether a finding that lies here is called so already: not if it lies in all bones, or in a whole."""
-    own = [each for each in location if each not in _TISSUES]
-    return not all(each != place and lexicon.is_a(place, each) for each in own)
+def _is_named_by_place(lexicon: Lexicon, location: Iterable[str], structure: str) -> bool:
+    """True if a finding that lies here is called so already: not if it lies in all bones, or in a whole."""
+    own = [location_id for location_id in location if location_id not in _TISSUES]
+    return not all(location_id != structure and lexicon.is_a(structure, location_id) for location_id in own)
 
 
-def _lies_in(lexicon: Lexicon, location: Iterable[str], place: str) -> bool:
-    return any(lexicon.is_a(each, place) or lexicon.is_a(place, each) for each in location)
+def _lies_in(lexicon: Lexicon, location: Iterable[str], structure: str) -> bool:
+    return any(lexicon.is_a(name, structure) or lexicon.is_a(structure, name) for name in location)
 
 
 def _named(lexicon: Lexicon, words: Sequence[str]) -> list[str]:
     """Anatomy that has one of the words in its name."""
     if not words:
         return []
-    wanted = [f" {' '.join(phrase_key(word))} " for word in words]
-    found = []
+    requested = [f" {' '.join(phrase_key(word))} " for word in words]
+    result = []
     for concept in lexicon:
         if concept.kind == "anatomy":
             name = f" {' '.join(phrase_key(concept.name))} "
-            if any(word in name for word in wanted):
-                found.append(concept.id)
-    return found
+            if any(word in name for word in requested):
+                result.append(concept.id)
+    return result
 
 
 def _regions(lexicon: Lexicon) -> dict[str, list[tuple[str, str, frozenset[str]]]]:
     """General concept -> what it is in a report about one body region."""
-    found: dict[str, list[tuple[str, str, frozenset[str]]]] = defaultdict(list)
+    table: dict[str, list[tuple[str, str, frozenset[str]]]] = defaultdict(list)
     for rule in lexicon.tables.get("compositions", {}).get("region", []):
-        found[rule["said"]].append((rule["region"], rule["concept"], frozenset(rule.get("words", ()))))
-    return dict(found)
+        table[rule["said"]].append((rule["region"], rule["concept"], frozenset(rule.get("words", ()))))
+    return dict(table)
 
 
 def _spelling(lexicon: Lexicon, terms: Terms) -> Spelling:
     table = lexicon.tables.get("shorthand", {})
     shorthand = short_forms(table.get("shorthand", {}))
-    keep = frozenset(word for each in table.get("keep", {}).get("words", ()) for word in phrase_key(each))
+    keep = frozenset(word for term in table.get("keep", {}).get("words", ()) for word in phrase_key(term))
     return Spelling(shorthand, words_of_terms(terms), keep)
 
 

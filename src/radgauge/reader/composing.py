@@ -48,10 +48,10 @@ def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabul
     A finding said of several organs ("degenerative changes of the spine and shoulders") keeps its own,
     wider concept when the organs would make different findings of it.
     """
-    found = {vocabulary.composition(word, items[place].value) for place in draft.explicit} - {""}
-    if len(found) > 1:
-        found.discard(vocabulary.composition(word, ANYWHERE))
-    return found.pop() if len(found) == 1 else ""
+    table = {vocabulary.composition(word, items[structure].value) for structure in draft.explicit} - {""}
+    if len(table) > 1:
+        table.discard(vocabulary.composition(word, ANYWHERE))
+    return table.pop() if len(table) == 1 else ""
 
 
 def specific(draft: Draft, items: Sequence[Item], concept: str, vocabulary: Vocabulary) -> str:
@@ -60,8 +60,8 @@ def specific(draft: Draft, items: Sequence[Item], concept: str, vocabulary: Voca
     known = concepts.get(concept)
     if known is None or known.location or concept == "abnormality":
         return concept
-    for place in draft.explicit:
-        structure = concepts.get(items[place].value)
+    for at in draft.explicit:
+        structure = concepts.get(items[at].value)
         if structure is not None:
             entry = vocabulary.term((*structure.name.split(), *known.name.split()))
             if entry is not None and entry.role in FINDINGS:
@@ -71,14 +71,14 @@ def specific(draft: Draft, items: Sequence[Item], concept: str, vocabulary: Voca
 
 def apart(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> list[Draft]:
     """One draft per finding that a word makes of several organs: "ventricles and cisterns are free of blood"."""
-    places: dict[str, list[int]] = {}
-    for place in draft.explicit:
-        if concept := vocabulary.composition(word, items[place].value):
-            places.setdefault(concept, []).append(place)
-    found = []
-    for concept, there in places.items() if len(places) > 1 else ():
+    structures: dict[str, list[int]] = {}
+    for structure in draft.explicit:
+        if concept := vocabulary.composition(word, items[structure].value):
+            structures.setdefault(concept, []).append(structure)
+    result = []
+    for concept, there in structures.items() if len(structures) > 1 else ():
         one = copy(draft)
         one.explicit = there
         compose(one, concept)
-        found.append(one)
-    return found
+        result.append(one)
+    return result

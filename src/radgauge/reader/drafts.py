@@ -45,7 +45,7 @@ def drafts_of(
                 draft.explicit = object_after(items, index)
                 if not draft.explicit:
                     draft.explicit = subject_before(items, index, starts)
-                    if after and all(items[place].value in _TISSUES for place in draft.explicit):
+                    if after and all(items[structure].value in _TISSUES for structure in draft.explicit):
                         draft.explicit += after  # "the wall is thickened in the sigmoid colon"
             else:
                 if before:
@@ -55,7 +55,11 @@ def drafts_of(
                         before += joined
                 draft.explicit = before + after or subject_before(items, index, starts, across_verb=True)
                 if fronted and index < until and not (before or (draft.explicit and not _is_beside(words, index))):
-                    lies = [place for place in fronted if _may_lie(item.value, items[place].value, vocabulary)]
+                    lies = [
+                        structure
+                        for structure in fronted
+                        if _may_lie(item.value, items[structure].value, vocabulary)
+                    ]
                     draft.explicit = lies + draft.explicit
                 taken.update(before)
                 if " " in words[index] and index > 1 and items[index - 1].role in JOINS:
@@ -119,11 +123,11 @@ def drafts_of(
 
 def _finding_of_last(items: Sequence[Item], words: Sequence[str], draft: Draft, vocabulary: Vocabulary) -> str:
     """The finding that an adjective makes of joined places with one noun: "enlarged hilar and axillary nodes"."""
-    places = draft.explicit
-    if items[draft.item].form != "adjective" or len(places) < 2 or items[places[0]].form != "adjective":
+    structures = draft.explicit
+    if items[draft.item].form != "adjective" or len(structures) < 2 or items[structures[0]].form != "adjective":
         return ""
-    entry = vocabulary.term((*words[draft.item].split(), *words[places[-1]].split()))
-    return entry.value if entry is not None and entry.role in FINDINGS and places[0] > draft.item else ""
+    entry = vocabulary.term((*words[draft.item].split(), *words[structures[-1]].split()))
+    return entry.value if entry is not None and entry.role in FINDINGS and structures[0] > draft.item else ""
 
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
@@ -145,10 +149,10 @@ def _finding_of_front(items: Sequence[Item], words: Sequence[str], index: int, v
     return entry.value if entry is not None and entry.role in FINDINGS else ""
 
 
-def _may_lie(finding: str, place: str, vocabulary: Vocabulary) -> bool:
+def _may_lie(finding: str, structure: str, vocabulary: Vocabulary) -> bool:
     concept = vocabulary.lexicon.concepts.get(finding)
     own = concept.location if concept is not None else ()
-    return not own or any(vocabulary.lexicon.is_a(place, each) for each in own)
+    return not own or any(vocabulary.lexicon.is_a(structure, location_id) for location_id in own)
 
 
 def _is_beside(words: Sequence[str], index: int) -> bool:
@@ -164,43 +168,45 @@ def _named_by_place(items: Sequence[Item], drafts: list[Draft], vocabulary: Voca
 
     Several structures that make different findings of it are told apart: fractures of the femur and the tibia.
     """
-    found: list[Draft] = []
+    result: list[Draft] = []
     pairs = vocabulary.named_pairs
     for draft in drafts:
         if draft.concept not in pairs or draft.inverse:
-            found.append(draft)
+            result.append(draft)
             continue
         if not draft.explicit:
             draft.concept = _named_by_subject(items, draft, vocabulary) or draft.concept
-            found.append(draft)
+            result.append(draft)
             continue
         named: dict[str, list[int]] = {}
-        for place in draft.explicit:
-            named.setdefault(vocabulary.named_pair(draft.concept, items[place].value), []).append(place)
+        for structure in draft.explicit:
+            named.setdefault(vocabulary.named_pair(draft.concept, items[structure].value), []).append(structure)
         if "" in named and len(named) > 1 and _hold(items, named, vocabulary):
             del named[""]  # "both kidneys' collecting systems and ureters"
         if len(named) == 1 or (len(named) == 2 and "" in named):
-            draft.concept = next((each for each in named if each), draft.concept)
-            found.append(draft)
-        elif "" in named or any(not _CHEST.isdisjoint(vocabulary.lexicon[each].regions) for each in named):
-            found.append(draft)  # chest reports speak of "degenerative changes of the spine and shoulders" as one
+            draft.concept = next((specific_name for specific_name in named if specific_name), draft.concept)
+            result.append(draft)
+        elif "" in named or any(
+            not _CHEST.isdisjoint(vocabulary.lexicon[specific_name].regions) for specific_name in named
+        ):
+            result.append(draft)  # chest reports speak of "degenerative changes of the spine and shoulders" as one
         else:
-            for concept, places in named.items():
+            for concept, structures in named.items():
                 one = copy(draft)
-                one.concept, one.explicit = concept, places
-                found.append(one)
-    return found
+                one.concept, one.explicit = concept, structures
+                result.append(one)
+    return result
 
 
 def _hold(items: Sequence[Item], named: Mapping[str, Sequence[int]], vocabulary: Vocabulary) -> bool:
     """True if the places without a finding of their own hold those that have one."""
-    own = {items[place].value for name, places in named.items() if name for place in places}
-    above = set().union(*(vocabulary.lexicon.ancestors(place) for place in own))
-    return above.issuperset(items[place].value for place in named[""])
+    own = {items[structure].value for name, structures in named.items() if name for structure in structures}
+    above = set().union(*(vocabulary.lexicon.ancestors(structure) for structure in own))
+    return above.issuperset(items[structure].value for structure in named[""])
 
 
 def _named_by_subject(items: Sequence[Item], draft: Draft, vocabulary: Vocabulary) -> str:
-    """What a finding without a place is called in the structure last named: "the tendon is missing, a rupture"."""
+    """Name a finding without a place by the structure before it: "the tendon is missing, a rupture"."""
     seen = 0
     for index in range(draft.item - 1, -1, -1):
         if items[index].role == "semicolon" or seen == _NEAREST:
@@ -222,7 +228,7 @@ def _shared_finding(
 ) -> list[Draft]:
     """Findings that share the noun of the one at `index`: "no orbital, zygomatic or mandibular fracture"."""
     norms = words[index].split()
-    found: list[Draft] = []
+    result: list[Draft] = []
     position = index
     while position > 1 and items[position - 1].role in JOINS:
         front = position - 1
@@ -245,12 +251,12 @@ def _shared_finding(
             if concept and concept != draft.concept:
                 one = copy(draft)
                 one.concept, one.explicit, one.words = concept, [front], list(draft.words)
-                found.append(one)
+                result.append(one)
                 break
         else:
             break
         position = front
-    return found
+    return result
 
 
 def _shared_noun(
@@ -260,32 +266,36 @@ def _shared_noun(
     entry = vocabulary.term(tuple(words[index].split(" of ", 1)[0].split()))
     if entry is None or entry.role not in FINDINGS or not place_follows(items, index + 2):
         return []
-    found: list[Draft] = []
-    for place in range(index + 2, len(items)):
-        role = items[place].role
+    result: list[Draft] = []
+    for at in range(index + 2, len(items)):
+        role = items[at].role
         if role == "anatomy":
             one = copy(draft)
-            one.concept = vocabulary.named_pair(entry.value, items[place].value) or entry.value
-            one.explicit, one.words = [place], list(draft.words)
-            found.append(one)
+            one.concept = vocabulary.named_pair(entry.value, items[at].value) or entry.value
+            one.explicit, one.words = [at], list(draft.words)
+            result.append(one)
         elif role not in JOINS and role not in MODIFIERS and role != "determiner":
             break
-    return found
+    return result
 
 
 def _is_placed(items: Sequence[Item], index: int) -> bool:
-    """Whether the structure at `index` is the place of something before: "swelling of the wrist"."""
+    """True if the structure at `index` is the place of something before: "swelling of the wrist"."""
     while index > 0 and (items[index - 1].role in MODIFIERS or items[index - 1].role == "determiner"):
         index -= 1
     return index > 0 and (items[index - 1].role in ("preposition", "verb") or items[index - 1].role in FINDINGS)
 
 
 def _lies_elsewhere(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> bool:
-    """Whether every place of a finding lies in other regions of the body: opacification of a sinus."""
+    """True if every place of a finding lies in other regions of the body: opacification of a sinus."""
     concepts = vocabulary.lexicon.concepts
     own = set(concepts[draft.concept].regions)
-    regions = [concepts[items[place].value].regions for place in draft.explicit if items[place].value in concepts]
-    return bool(regions) and all(own.isdisjoint(each) and _ANY.isdisjoint(each) for each in regions)
+    regions = [
+        concepts[items[structure].value].regions
+        for structure in draft.explicit
+        if items[structure].value in concepts
+    ]
+    return bool(regions) and all(own.isdisjoint(region) and _ANY.isdisjoint(region) for region in regions)
 
 
 _ANY = frozenset({"any", "general", "vascular", "cardiac"})
@@ -299,10 +309,10 @@ def _concluded(
     items: Sequence[Item], words: Sequence[str], index: int, vocabulary: Vocabulary
 ) -> tuple[list[int], str]:
     """A conclusion is about a place named before: "no fluid around the cord, suspicious for compression"."""
-    for place in range(index):
-        if items[place].role == "anatomy":
+    for at in range(index):
+        if items[at].role == "anatomy":
             about = Draft(index, "")
-            about.explicit = [place]
+            about.explicit = [at]
             if concept := composed(about, items, words[index], vocabulary):
                 return about.explicit, concept
     return [], ""
@@ -312,11 +322,11 @@ _OBJECTS = frozenset({"it", "them"})
 
 
 def _last_place(items: Sequence[Item], index: int) -> list[int]:
-    return next(([place] for place in range(index - 1, -1, -1) if items[place].role == "anatomy"), [])
+    return next(([at] for at in range(index - 1, -1, -1) if items[at].role == "anatomy"), [])
 
 
 def _describes_next(items: Sequence[Item], index: int) -> bool:
-    """Whether the word at `index` belongs to a finding behind it: "decreased right pleural fluid"."""
+    """True if the word at `index` belongs to a finding behind it: "decreased right pleural fluid"."""
     position = index + 1
     while position < len(items) and items[position].role in MODIFIERS:
         position += 1

@@ -26,40 +26,40 @@ def unnamed_findings(
     items: list[Item], words: Sequence[str], starts: Sequence[bool], drafts: list[Draft], vocabulary: Vocabulary
 ) -> list[Draft]:
     """The drafts with those of findings that are spoken of without a name, in text order."""
-    found = []
+    result = []
     for index, item in enumerate(items):
         word = words[index]
-        places: list[int] | None
+        structures: list[int] | None
         if item.role == "side":
-            places = [] if _is_subject(items, words, index) or _is_second_side(items, words, index) else None
+            structures = [] if _is_subject(items, words, index) or _is_second_side(items, words, index) else None
         elif word in SPARING:
-            places = (
+            structures = (
                 object_after(items, index)
                 or look_right(items, index, starts)[1]
                 or subject_before(items, index, starts)
             )
-            places = places or None
+            structures = structures or None
         elif word == "none" and index + 1 < len(items) and items[index + 1].role == "preposition":
-            places = look_right(items, index, starts)[1]
+            structures = look_right(items, index, starts)[1]
         elif word == "none" and index and items[index - 1].role == "verb" and _ends_clause(items, index):
-            places = subject_before(items, index, starts) or None  # "the parotids contain none"
+            structures = subject_before(items, index, starts) or None  # "the parotids contain none"
         elif word in _PRONOUNS and index and _denies(items[index - 1]) and _ends_clause(items, index):
-            places = subject_before(items, index - 1, starts) or None  # "the biceps is devoid of it"
+            structures = subject_before(items, index - 1, starts) or None  # "the biceps is devoid of it"
         elif word == "not" and (there := object_after(items, index)) and _ends_clause(items, there[-1]):
-            places = there  # "gas outlines the bile ducts, not the portal veins"
+            structures = there  # "gas outlines the bile ducts, not the portal veins"
         elif word == "not" and words[index + 1 : index + 2] and words[index + 1] in _INVOLVED:
-            places = subject_before(items, index, starts) or None  # "the biceps anchor is not involved"
+            structures = subject_before(items, index, starts) or None  # "the biceps anchor is not involved"
         elif word == "not" and _ends_clause(items, index) and index and items[index - 1].role == "verb":
-            places = subject_before(items, index, starts) or None
+            structures = subject_before(items, index, starts) or None
         else:
             continue
-        source = _source(items, drafts, min([index, *places]) if places is not None else -1)
+        source = _source(items, drafts, min([index, *structures]) if structures is not None else -1)
         if source is not None and item.role == "side" and not source.concept:
             source = None
-        if places is None or source is None:
+        if structures is None or source is None:
             continue
         draft = Draft(index, items[source.item].value or source.concept)
-        draft.explicit, draft.unnamed = places, True
+        draft.explicit, draft.unnamed = structures, True
         if draft.concept not in vocabulary.lexicon.concepts:
             draft.concept = source.concept
         if words[source.item] in vocabulary.compositions:
@@ -71,9 +71,9 @@ def unnamed_findings(
         else:
             draft.denied = True
         composing = words[source.item] in vocabulary.compositions and item.role != "side"
-        found += (composing and apart(draft, items, words[source.item], vocabulary)) or [draft]
+        result += (composing and apart(draft, items, words[source.item], vocabulary)) or [draft]
         items[index] = item._replace(role="abnormality", value=draft.concept, form="ellipsis", cues=())
-    return sorted([*drafts, *found], key=lambda draft: draft.item) if found else drafts
+    return sorted([*drafts, *result], key=lambda draft: draft.item) if result else drafts
 
 
 def _denies(item: Item) -> bool:
@@ -81,7 +81,7 @@ def _denies(item: Item) -> bool:
 
 
 def _is_subject(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether a side word stands for a finding: "while the left has increased", "the right one is not"."""
+    """True if a side word stands for a finding: "while the left has increased", "the right one is not"."""
     behind = index + 1
     if behind < len(items) and words[behind] in ("one", "ones"):
         behind += 1
@@ -94,7 +94,7 @@ def _is_subject(items: Sequence[Item], words: Sequence[str], index: int) -> bool
 
 
 def _is_second_side(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether a finding is said to lie on a second side: "18 mm on the right, 11 mm on the left"."""
+    """True if a finding is said to lie on a second side: "18 mm on the right, 11 mm on the left"."""
     value = items[index].value
     if value not in ("left", "right") or not (_ends_clause(items, index) or _place_follows(items, words, index)):
         return False
@@ -127,7 +127,7 @@ def _place_follows(items: Sequence[Item], words: Sequence[str], index: int) -> b
 
 
 def _is_denied(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the predicate behind says no: "is not", "is normal", "is clear"."""
+    """True if the predicate behind says no: "is not", "is normal", "is clear"."""
     for position in range(index + 1, min(index + 4, len(items))):
         if items[position].role == "normality" or (words[position] == "not" and _ends_clause(items, position)):
             return True

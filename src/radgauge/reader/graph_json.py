@@ -23,11 +23,11 @@ from radgauge.reader.reader import ReportReader
 
 Graph = Mapping[str, Any]
 EMBEDDED_SOURCE = "radgauge, embedded reader"
-"""What the field `data_source` begins with in dumps of our own reader's graphs."""
+"""Prefix of the field `data_source` in dumps of our own reader's graphs."""
 
 
 class GraphItems(NamedTuple):
-    """What each definition counts, as sets."""
+    """Items that each definition counts, as sets."""
 
     entities: frozenset[tuple[str, ...]]
     relations: frozenset[tuple[Any, ...]]
@@ -72,7 +72,7 @@ def graph_items(graph: Graph, *, case: str = "release") -> GraphItems:
 
 
 def embedded_graph_items(texts: Sequence[str], *, reading: Readings) -> list[GraphItems]:
-    """What the definitions count in each text's graph by the embedded reader."""
+    """Items that the definitions count in each text's graph by the embedded reader."""
     return reading.derive(
         ReportReader(),
         texts,
@@ -88,16 +88,16 @@ def read_graphs(path: Path | str) -> dict[str, Graph]:
         InputError: The file is not such a dump; the message names the first document that is not a graph.
     """
     try:
-        found = parse_json(Path(path).read_text(encoding="utf-8"))
+        result = parse_json(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise InputError(f"{path} must be JSON, got: {error}") from error
     except (ValueError, RecursionError):
         raise InputError(f"{path} must be JSON in UTF-8") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{path} must map document keys to graphs, got a {type(found).__name__}")
-    for key, graph in found.items():
+    if not isinstance(result, dict):
+        raise InputError(f"{path} must map document keys to graphs, got a {type(result).__name__}")
+    for key, graph in result.items():
         _check(graph, f"{path}: document {key!r}")
-    return found
+    return result
 
 
 def published_form(graph: Graph, *, source: str | None) -> Graph:
@@ -129,13 +129,13 @@ class StoredGraphs:
 
     def read(self, texts: Sequence[str]) -> list[Graph]:
         """Graphs of the texts, in order; an empty one with `unread` = the reason where the dump has none."""
-        known = _by_tokens(self.path)
+        entry = _by_tokens(self.path)
         absent = f"{Path(self.path).name} holds no graph of this report"
-        return [known.get(_tokens(text)) or {"text": text, "entities": {}, "unread": absent} for text in texts]
+        return [entry.get(_tokens(text)) or {"text": text, "entities": {}, "unread": absent} for text in texts]
 
 
 def stored_by_us(path: str) -> bool:
-    """Whether a dump holds graphs of the embedded reader, which are not to be compared with published ones."""
+    """True if a dump holds graphs of the embedded reader, which are not to be compared with published ones."""
     return any(
         str(graph.get("data_source") or "").startswith(EMBEDDED_SOURCE) for graph in _by_tokens(path).values()
     )
@@ -154,11 +154,11 @@ _FIELDS = {"tokens": str, "label": str, "start_ix": int, "end_ix": int, "relatio
 
 
 def _check(graph: object, where: str) -> None:
-    wanted = "a graph with 'text' and 'entities' (tokens, label, start_ix, end_ix, relations)"
+    requested = "a graph with 'text' and 'entities' (tokens, label, start_ix, end_ix, relations)"
     if not isinstance(graph, dict) or not isinstance(graph.get("entities"), dict):
-        raise InputError(f"{where} must be {wanted}")
+        raise InputError(f"{where} must be {requested}")
     if not isinstance(graph.get("text"), str):
-        raise InputError(f"{where} must be {wanted}")
+        raise InputError(f"{where} must be {requested}")
     entities = graph["entities"]
     for number, entity in entities.items():
         if not isinstance(entity, dict) or not _FIELDS.keys() <= entity.keys():

@@ -31,7 +31,7 @@ _COUNTERPARTS = frozenset({"left", "right", "other", "opposite", "contralateral"
 
 
 def tells_growth(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the words at `index` may say that a structure has grown: "has enlarged", "wider than before"."""
+    """True if the words at `index` may say that a structure has grown: "has enlarged", "wider than before"."""
     item = items[index]
     if _is_compared(words, index):
         return words[index] in _COMPARATIVES or (
@@ -77,7 +77,7 @@ def grown_structures(
     if not measured and (last not in vocabulary.compositions or (not grown and not _is_compared(words, index))):
         return []
     draft.explicit = [at for at in behind if items[at].role == "anatomy"] or subject_before(items, index, starts)
-    if any(items[each].role in FINDINGS for each in range(min(draft.explicit, default=index), index)):
+    if any(items[position].role in FINDINGS for position in range(min(draft.explicit, default=index), index)):
         return []
     stated = measured and " " not in words[index]  # "spleen size is increased" compares with the norm
     if items[index].role == "change" and not stated and not _with_a_structure(items, words, index):
@@ -94,7 +94,7 @@ def grown_structures(
 
 
 def _measured_as(items: Sequence[Item], words: Sequence[str], index: int) -> tuple[str, ...]:
-    """What a structure is whose dimension has grown: "spleen size increased", "the size of the spleen grew"."""
+    """Words for a structure whose dimension has grown: "spleen size increased", "the size of the spleen grew"."""
     for position in range(index - 1, max(index - 7, -1), -1):
         item = items[position]
         if item.role == "part" and words[position] in _DIMENSIONS:
@@ -109,8 +109,8 @@ def _is_compared(words: Sequence[str], index: int) -> bool:
 
 
 def _with_a_structure(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the comparison is with another structure or with what is normal, not with an earlier time."""
+    """True if the comparison is with another structure or with what is normal, not with an earlier time."""
     if not _is_compared(words, index):
         return False
     behind = range(index + 1, min(index + 5, len(items)))
-    return any(items[each].role in ("anatomy", "normality") or words[each] in _COUNTERPARTS for each in behind)
+    return any(items[at].role in ("anatomy", "normality") or words[at] in _COUNTERPARTS for at in behind)

@@ -48,7 +48,9 @@ def carry_headings(
             continue
         start = sentences[mention.sentence].start
         own = _SIDE_LABEL.match(text, start)
-        heading = next((each for each in reversed(headings) if each.start <= start < each.end), None)
+        heading = next(
+            (candidate for candidate in reversed(headings) if candidate.start <= start < candidate.end), None
+        )
         if own is None and heading is None:
             continue
         side = own["side"].lower() if own is not None else heading.side if heading is not None else ""
@@ -59,14 +61,14 @@ def carry_headings(
         mentions[index] = mention
 
 
-def _placed(mention: Mention, place: str, vocabulary: Vocabulary) -> Mention:
+def _placed(mention: Mention, structure: str, vocabulary: Vocabulary) -> Mention:
     """The mention in the structure of its heading, if it names none; "stone" of a kidney has a name of its own."""
     if mention.attributes.locations or mention.kind == "open":
         return mention
-    concept = vocabulary.named_pair(mention.concept, place) or mention.concept
-    known = vocabulary.lexicon.concepts.get(mention.concept)
-    if mention.kind == "normality" or concept != mention.concept or (known is not None and not known.location):
-        attributes = mention.attributes._replace(locations=(place,))
+    concept = vocabulary.named_pair(mention.concept, structure) or mention.concept
+    entry = vocabulary.lexicon.concepts.get(mention.concept)
+    if mention.kind == "normality" or concept != mention.concept or (entry is not None and not entry.location):
+        attributes = mention.attributes._replace(locations=(structure,))
         return mention._replace(concept=concept, attributes=attributes)
     return mention
 

@@ -66,7 +66,7 @@ _MIGHT = re.compile(
     rf"|\n{BLANKS}(?:{VALUE}){BLANKS}(?:[.\n]|$)|[-+]ve\b",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What a text without labels has nothing of."""
+"""Characters and words that any text with labels has."""
 _FRONT = re.compile(
     rf"(?:^|(?<=[.;\n|])){BLANKS}(?:[-*•◦▪●·][ \t]{{1,9}}+)?{QUOTES}{{0,3}}"
     rf"(?P<value>{any_of(list(BEFORE))}){QUOTES}{{0,3}}{BLANKS}:"
@@ -90,7 +90,7 @@ def statements(text: str) -> list[Statement]:
         return []
     taken: list[Statement] = []
     for find in (boxes, rows, _lists, _labelled, _questions, _empty):
-        taken = [*taken, *(each for each in find(text) if not _overlaps(each, taken))]
+        taken = [*taken, *(statement for statement in find(text) if not _overlaps(statement, taken))]
         taken.sort(key=lambda each: each.start)
     return [*starmap(partial(_cut, text), pairwise(taken)), *taken[-1:]]
 
@@ -105,9 +105,9 @@ def _cut(text: str, statement: Statement, following: Statement) -> Statement:
 
 
 def _overlaps(statement: Statement, taken: Sequence[Statement]) -> bool:
-    """Whether a statement overlaps one of those taken, which are in order."""
+    """True if a statement overlaps one of those taken, which are in order."""
     index = bisect_left(taken, statement.end, key=lambda each: each.start)
-    return any(each.end > statement.start for each in taken[max(0, index - 2) : index])
+    return any(other.end > statement.start for other in taken[max(0, index - 2) : index])
 
 
 def _labelled(text: str) -> Iterator[Statement]:
@@ -139,7 +139,7 @@ def _labelled(text: str) -> Iterator[Statement]:
 
 
 def _is_wrapped(text: str, end: int) -> bool:
-    """Whether a sentence runs on below a full line that ends at `end`: "size within limits, no\neffusion"."""
+    """True if a sentence runs on below a full line that ends at `end`: "size within limits, no\neffusion"."""
     line = text.rfind("\n", max(0, end - _FULL_LINE), end)
     if text[end : end + 1] != "\n" or line >= 0 or end < _FULL_LINE:
         return False
@@ -153,7 +153,7 @@ _SEPARATED = re.compile(r"[:=|?\t]")
 
 
 def _is_heading_line(text: str, label: Span, value: Span) -> bool:
-    """Whether label and value are lines of their own: wrapped sentences break anywhere."""
+    """True if label and value are lines of their own: wrapped sentences break anywhere."""
     begin = max(text.rfind("\n", max(0, label[0] - MAX_LABEL), label[0]) + 1, label[0] - MAX_LABEL, 0)
     end = text.find("\n", value[1], value[1] + MAX_LABEL)
     line = text[value[1] : end if end >= 0 else value[1] + MAX_LABEL]
@@ -189,7 +189,7 @@ def _empty(text: str) -> Iterator[Statement]:
 
 
 def _is_over(text: str, label: int, end: int) -> bool:
-    """Whether the value of a label ends with its line: the next has a label of its own and is no part of it."""
+    """True if the value of a label ends with its line: the next has a label of its own and is no part of it."""
     rest = line_below(text, end)
     if not rest.strip():
         return True

@@ -148,7 +148,7 @@ def _rule_follows(text: str, end: int) -> bool:
 
 
 def _is_head(names: Sequence[str]) -> bool:
-    """Whether these are the heads of columns: at least two statuses or sides, or a word for such a column."""
+    """True if these are the heads of columns: at least two statuses or sides, or a word for such a column."""
     marks = [name for name in names[1:] if (name and status_of(name)) or name in _SIDES]
     return len(marks) > 1 or any(name in TABLE["columns"]["heads"] for name in names)
 

@@ -1,4 +1,4 @@
-"""What stands behind labels, and what a label is: the parts that the layouts of structured reports share."""
+"""Values behind labels, and the extent of a label: the parts that the layouts of structured reports share."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _HEADING = re.compile(r"\s*([A-Za-z][A-Za-z /&()-]{2,40}?)\s*:\s*")
 
 
 def status_of(value: str) -> str:
-    """What a complete value says of its label; "" if it is no status.
+    """Status that a complete value gives its label; "" if it is no status.
 
     >>> status_of("Not seen at this time"), status_of("small"), status_of("")
     ('absent', '', 'unknown')

@@ -65,7 +65,7 @@ class _Words:
         self.label = spans[0][1] - spans[0][0]
 
     def at(self, position: int) -> int:
-        """Where a character of the sentence stands in the text."""
+        """Position in the text of a character of the sentence."""
         piece = bisect_right(self.starts, position) - 1
         return self.origins[piece] + position - self.starts[piece]
 
@@ -78,8 +78,8 @@ class _Words:
             for mention in reading.mentions
         )
         modifiers = tuple(
-            each._replace(start=self.at(each.start) - start, end=self.at(each.end - 1) + 1 - start)
-            for each in reading.modifiers
+            modifier._replace(start=self.at(modifier.start) - start, end=self.at(modifier.end - 1) + 1 - start)
+            for modifier in reading.modifiers
         )
         unread = tuple((self.at(begin) - start, self.at(end - 1) + 1 - start) for begin, end in reading.unread)
         return reading._replace(mentions=mentions, modifiers=modifiers, unread=unread)
@@ -100,8 +100,8 @@ def with_status(reading: SentenceReading, status: str, *, cue: str) -> SentenceR
     for mention in reading.mentions:
         if mention.kind in FINDINGS and mention.assertion != "absent":
             asserted = _ASSERTED[status]
-            said = mention.attributes._replace(cue=cue)
-            mention = mention._replace(assertion=asserted, attributes=said)
+            described = mention.attributes._replace(cue=cue)
+            mention = mention._replace(assertion=asserted, attributes=described)
         elif mention.kind == "normality" and mention.form != "implied" and status == "absent":
             asserted = "present" if mention.assertion == "absent" else "absent"
             mention = mention._replace(assertion=asserted, attributes=mention.attributes._replace(cue=cue))
@@ -117,20 +117,20 @@ def settled(reading: SentenceReading, label: int) -> SentenceReading:
     Where the value denies all that it speaks of, the finding of the label is not there either.
     """
     own = [mention for mention in reading.mentions if mention.start < label and mention.kind in FINDINGS]
-    said = [
+    stated = [
         mention
         for mention in reading.mentions
         if mention.start >= label and mention.kind in _CLAIMS and mention.form != "implied"
     ]
-    if not own or not said or any(mention.assertion == "absent" for mention in own):
+    if not own or not stated or any(mention.assertion == "absent" for mention in own):
         return reading
     if all(mention.concept in _CATEGORIES for mention in own) and any(
-        mention.kind in FINDINGS and mention.assertion != "absent" for mention in said
+        mention.kind in FINDINGS and mention.assertion != "absent" for mention in stated
     ):  # "Masses: a 4 mm cyst"
         return keep_mentions(reading, [mention not in own for mention in reading.mentions])
-    if any((mention.kind == "normality") == (mention.assertion == "absent") for mention in said):
+    if any((mention.kind == "normality") == (mention.assertion == "absent") for mention in stated):
         return reading
-    cue = next((mention.attributes.cue or mention.text for mention in said), "")
+    cue = next((mention.attributes.cue or mention.text for mention in stated), "")
     mentions = tuple(
         mention._replace(assertion="absent", attributes=mention.attributes._replace(cue=cue))
         if mention.start < label and mention.kind in FINDINGS
@@ -143,8 +143,8 @@ def settled(reading: SentenceReading, label: int) -> SentenceReading:
 def keep_mentions(reading: SentenceReading, keep: Sequence[bool]) -> SentenceReading:
     """The reading with some of its mentions, and with what belongs to them."""
     index: dict[int, int] = {}
-    for old, kept in enumerate(keep):
-        if kept:
+    for old, keeps in enumerate(keep):
+        if keeps:
             index[old] = len(index)
     return reading._replace(
         mentions=tuple(reading.mentions[old] for old in index),
@@ -153,7 +153,7 @@ def keep_mentions(reading: SentenceReading, keep: Sequence[bool]) -> SentenceRea
             for source, target, kind in reading.relations
             if source in index and target in index
         ),
-        modifiers=tuple(_owned(each, index) for each in reading.modifiers),
+        modifiers=tuple(_owned(modifier, index) for modifier in reading.modifiers),
     )
 
 

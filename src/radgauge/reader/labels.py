@@ -51,17 +51,17 @@ def chexpert_labels(reading: ReportReading, *, lexicon: Lexicon | None = None) -
 
 def chexpert_of(concept: str, lexicon: Lexicon) -> str:
     """The condition a concept belongs to: its own, else that of its nearest ancestor; "" for none."""
-    for each in (concept, *lexicon.ancestors(concept)):
-        known = lexicon.concepts.get(each)
-        if known is not None and known.chexpert:
-            return known.chexpert.removeprefix("none")
+    for concept_id in (concept, *lexicon.ancestors(concept)):
+        entry = lexicon.concepts.get(concept_id)
+        if entry is not None and entry.chexpert:
+            return entry.chexpert.removeprefix("none")
     return ""
 
 
-def _denied(places: tuple[str, ...], lexicon: Lexicon) -> frozenset[str]:
-    found = set()
-    for place in places:
-        concept = lexicon.concepts.get(place)
+def _denied(structures: tuple[str, ...], lexicon: Lexicon) -> frozenset[str]:
+    result = set()
+    for structure in structures:
+        concept = lexicon.concepts.get(structure)
         for denied in concept.denies if concept is not None else ():
-            found.add(chexpert_of(denied, lexicon))
-    return _DENIED & found
+            result.add(chexpert_of(denied, lexicon))
+    return _DENIED & result

@@ -1,4 +1,4 @@
-"""What the lexicon does not know: open claims, and the content words that no rule explained.
+"""Words that the lexicon lacks: open claims, and the content words that no rule explained.
 
 A noun phrase or a predicate that stands where a finding would stand is a claim even if nobody knows its words:
 "zorbing of the left kidney", "there is no quellation". It becomes an item of role "open", so that scope, side,
@@ -25,7 +25,7 @@ _LEAST_LETTERS = 3
 
 
 def open_concept(words: str) -> str:
-    """What an open claim in these words is called.
+    """Return the concept of an open claim in these words.
 
     >>> open_concept("Zorb-like Quellations")
     'open:zorb like quellation'
@@ -35,7 +35,7 @@ def open_concept(words: str) -> str:
 
 def count_content(items: Sequence[Item], tokens: Tokens) -> tuple[int, int, tuple[tuple[int, int], ...]]:
     """Content words, those of them that the lexicon knows, and the spans of those that no rule explained."""
-    content = known = 0
+    content = understood = 0
     unread = []
     for item in items:
         if item.role not in _CONTENT:
@@ -46,9 +46,9 @@ def count_content(items: Sequence[Item], tokens: Tokens) -> tuple[int, int, tupl
                 continue
             unread.append((tokens.starts[item.first], tokens.ends[item.last - 1]))
         elif item.role != "open":
-            known += words
+            understood += words
         content += words
-    return content, known, tuple(unread)
+    return content, understood, tuple(unread)
 
 
 def open_claims(items: list[Item], words: Sequence[str], tokens: Tokens, composing: Container[str]) -> list[Item]:
@@ -57,7 +57,7 @@ def open_claims(items: list[Item], words: Sequence[str], tokens: Tokens, composi
     A word that makes a finding with an organ ("fluid", "air") stays as it is, of form "open": it is an open claim
     only if there is no such organ.
     """
-    found = list(items)
+    result = list(items)
     end = len(items)
     while end > 0:
         if items[end - 1].role not in _PHRASE:
@@ -71,7 +71,7 @@ def open_claims(items: list[Item], words: Sequence[str], tokens: Tokens, composi
             end = start
             continue
         if items[head].value in composing:
-            found[head] = items[head]._replace(form="open")
+            result[head] = items[head]._replace(form="open")
         else:
             first = head
             while first > start and items[first - 1].role in ("unknown", "quality"):
@@ -82,9 +82,9 @@ def open_claims(items: list[Item], words: Sequence[str], tokens: Tokens, composi
             if last < end and items[last].role == "part" and not _is_of(words, last + 1):
                 last += 1
             concept = open_concept(" ".join(tokens.texts[items[first].first : items[last - 1].last]))
-            found[first:last] = [Item(items[first].first, items[last - 1].last, "open", concept, "noun", ())]
+            result[first:last] = [Item(items[first].first, items[last - 1].last, "open", concept, "noun", ())]
         end = start
-    return found
+    return result
 
 
 def _is_of(words: Sequence[str], index: int) -> bool:
@@ -108,7 +108,7 @@ def _head(items: Sequence[Item], start: int, end: int) -> int:
 
 
 def _in_position(items: Sequence[Item], words: Sequence[str], start: int, head: int) -> bool:
-    """Whether a finding could stand where the unknown phrase [start, head] stands."""
+    """True if a finding could stand where the unknown phrase [start, head] stands."""
     if any(items[index].role == "anatomy" for index in range(start, head)):
         return True  # "lung sliding", "the diaphragm rides higher"
     if _place_follows(items, head + 1):
@@ -134,7 +134,7 @@ def _in_position(items: Sequence[Item], words: Sequence[str], start: int, head: 
 
 
 def _place_follows(items: Sequence[Item], index: int) -> bool:
-    """Whether anatomy follows across a preposition or as the object of a verb."""
+    """True if anatomy follows across a preposition or as the object of a verb."""
     begin = index
     while index < len(items) and items[index].role in _OVER:
         index += 1
@@ -142,7 +142,7 @@ def _place_follows(items: Sequence[Item], index: int) -> bool:
 
 
 def _anatomy_before(items: Sequence[Item], index: int) -> bool:
-    """Whether the subject of the verb at `index` is anatomy: "the carina is quelled"."""
+    """True if the subject of the verb at `index` is anatomy: "the carina is quelled"."""
     while index > 0 and items[index - 1].role in MODIFIERS | {"verb"}:
         index -= 1
     return index > 0 and items[index - 1].role == "anatomy"

@@ -47,7 +47,7 @@ def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], 
 
 
 def _other_side_follows(items: Sequence[Item], join: int, index: int) -> bool:
-    """Whether the sides around the join are those of one finding: "large right and small left effusions"."""
+    """True if the sides around the join are those of one finding: "large right and small left effusions"."""
     behind = [item for item in items[join + 1 : index] if item.role == "side"]
     if not behind or behind[0].value == items[join - 1].value:
         return False
@@ -59,7 +59,7 @@ def _other_side_follows(items: Sequence[Item], join: int, index: int) -> bool:
 
 
 def _is_behind(items: Sequence[Item], index: int) -> bool:
-    """Whether the word at `index` describes what stands before it: "lungs are clear, dense ..."."""
+    """True if the word at `index` describes what stands before it: "lungs are clear, dense ..."."""
     while index >= 0 and items[index].role in MODIFIERS | {"anatomy"}:
         index -= 1
     return index >= 0 and (
@@ -151,16 +151,16 @@ _DIMENSIONS = frozenset(
 
 def fronted_places(items: Sequence[Item], words: Sequence[str], starts: Sequence[bool]) -> tuple[list[int], int]:
     """Structures that open a sentence, and where what is said of them ends: "in the left lower lobe, a nodule"."""
-    found: list[int] = []
+    result: list[int] = []
     if not items or items[0].role != "preposition":
-        return found, 0
+        return result, 0
     for index in range(1, len(items)):
         role = items[index].role
         if role == "anatomy":
-            found.append(index)
+            result.append(index)
         elif (role == "comma" and not place_follows(items, index + 1)) or words[index].startswith("there "):
             ends = (at for at in range(index + 1, len(items)) if starts[at] or items[at].role == "semicolon")
-            return found, next(ends, len(items))
+            return result, next(ends, len(items))
         elif role not in _OPENING:
             break
     return [], 0
@@ -170,19 +170,19 @@ _OPENING = MODIFIERS | JOINS | {"determiner", "preposition", "number"}
 
 
 def place_follows(items: Sequence[Item], index: int) -> bool:
-    """Whether anatomy starts here that is not the subject or the front of something else."""
-    found = False
+    """True if anatomy starts here that is not the subject or the front of something else."""
+    has_place = False
     for position in range(index, len(items)):
         role = items[position].role
         if role in ("anatomy", "side"):
-            found = True
+            has_place = True
         elif role in ("verb", "normality") or role in FINDINGS:
             return False
         elif role == "change" and items[min(position + 1, len(items) - 1)].role != "preposition":
-            return found  # "of the heart, stable mediastinal contours"
+            return has_place  # "of the heart, stable mediastinal contours"
         elif role not in MODIFIERS and role not in ("determiner", "mask", "preposition", "number"):
-            return found
-    return found
+            return has_place
+    return has_place
 
 
 def subject_before(

@@ -28,8 +28,8 @@ def cancel_double_negation(items: list[Item], words: Sequence[str]) -> None:
         while second < len(items) - 1 and (words[second] in _ADVERBS or items[second].role in _PASSED):
             second += 1
         if _denies_next(items[second]):
-            for each in (index, second):
-                items[each] = items[each]._replace(role="other", cues=())
+            for at in (index, second):
+                items[at] = items[at]._replace(role="other", cues=())
 
 
 def _denies_next(item: Item) -> bool:
@@ -46,7 +46,7 @@ def turn_denials(
 ) -> list[Draft]:
     """The drafts with denied normality turned into what it means; words that mean nothing undenied are dropped."""
     status, decided = asserted
-    kept = []
+    remaining = []
     for draft in drafts:
         index = draft.item
         absent = status[index] == "absent"
@@ -71,21 +71,21 @@ def turn_denials(
                 draft.first = subject
             elif decided[index] == index - 1:
                 draft.first = index - 1
-        kept.append(draft)
-    return kept
+        remaining.append(draft)
+    return remaining
 
 
 def _subject(items: Sequence[Item], starts: Sequence[bool], index: int) -> int:
     """The first structure of the clause in front of the word at `index`; -1 for none near."""
-    found = -1
+    subject = -1
     for position in range(index - 1, max(-1, index - _FARTHEST_SUBJECT), -1):
         if items[position].role == "anatomy":
-            found = position
+            subject = position
         elif items[position].role in ("semicolon", "colon", "comma"):
             break
         if starts[position]:
             break
-    return found
+    return subject
 
 
 def _turn(items: list[Item], draft: Draft, concept: str, status: list[str], state: str) -> None:
@@ -95,10 +95,10 @@ def _turn(items: list[Item], draft: Draft, concept: str, status: list[str], stat
 
 
 def _is_denied(items: Sequence[Item], cue: int, index: int) -> bool:
-    """Whether the cue denies the word itself: "is not normal", not "no effusion, normal heart"."""
+    """True if the cue denies the word itself: "is not normal", not "no effusion, normal heart"."""
     if cue < 0 or cue > index:
         return cue > index
-    return not any(items[each].role in FINDINGS or items[each].role == "comma" for each in range(cue + 1, index))
+    return not any(items[at].role in FINDINGS or items[at].role == "comma" for at in range(cue + 1, index))
 
 
 def _opposite(items: Sequence[Item], words: Sequence[str], draft: Draft, vocabulary: Vocabulary) -> str:
@@ -108,8 +108,8 @@ def _opposite(items: Sequence[Item], words: Sequence[str], draft: Draft, vocabul
     fallback = ""
     for aspect in aspects:
         for word in vocabulary.opposites.get(aspect, ()):
-            if word in vocabulary.compositions and (found := composed(draft, items, word, vocabulary)):
-                return found
+            if word in vocabulary.compositions and (result := composed(draft, items, word, vocabulary)):
+                return result
             entry = vocabulary.term(tuple(word.split()))
             if not fallback and entry is not None and entry.role in FINDINGS:
                 fallback = entry.value

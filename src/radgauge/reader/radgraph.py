@@ -70,8 +70,8 @@ def radgraph_graph(reading: ReportReading, *, lexicon: Lexicon | None = None) ->
         _add_modifier(graph, modifier, reading, heads)
     for source, target, kind in reading.relations:
         for head in heads[source]:
-            for place in heads[target]:
-                graph.relate(head, kind, place)
+            for structure in heads[target]:
+                graph.relate(head, kind, structure)
     order = sorted(graph.labels)
     ids = {number: str(position + 1) for position, number in enumerate(order)}
     return {
@@ -136,27 +136,29 @@ def _add_modifier(graph: _Graph, modifier: Modifier, reading: ReportReading, hea
     if modifier.role == "quantity":
         return
     mention = reading.mentions[modifier.mention] if modifier.mention >= 0 else None
-    place = modifier.role in ("side", "position", "part")
-    label = _ANATOMY if place else _LABEL[mention.assertion] if mention and mention.kind != "anatomy" else "OBS-DP"
+    structure = modifier.role in ("side", "position", "part")
+    label = (
+        _ANATOMY if structure else _LABEL[mention.assertion] if mention and mention.kind != "anatomy" else "OBS-DP"
+    )
     for start in tokenize(reading.text[modifier.start : modifier.end]).starts:
         number = graph.add(modifier.start + start, label)
         if number < 0 or mention is None:
             continue
-        if place and mention.kind != "anatomy":
+        if structure and mention.kind != "anatomy":
             _place_word(graph, number, heads[modifier.mention])
             continue
         for head in heads[modifier.mention]:
             on_place = graph.labels[head] == _ANATOMY
-            graph.relate(number, "located_at" if on_place and not place else "modify", head)
+            graph.relate(number, "located_at" if on_place and not structure else "modify", head)
 
 
 def _place_word(graph: _Graph, number: int, heads: list[int]) -> None:
     """A side or position word at a finding modifies the finding's place, or is its place if it has no other."""
     for head in heads:
-        places = [
+        structures = [
             target for kind, target in graph.edges.get(head, ()) if kind == "located_at" and target != number
         ]
-        if places:
-            graph.relate(number, "modify", places[0])
+        if structures:
+            graph.relate(number, "modify", structures[0])
         else:
             graph.relate(head, "located_at", number)

@@ -20,7 +20,7 @@ from radgauge.reader.vocabulary import Vocabulary
 _JOIN = re.compile(r"\s*(?:,|/|,?\s*\b(?:and|or|and/or|as well as)\b)\s*", re.IGNORECASE)
 _OF = re.compile(r"\s+(?:of|between)\s+(?:the\s+|both\s+)?", re.IGNORECASE)
 _LEVELS = re.compile(r"\s*(?:and|to|through|,|-)\s*\d{1,2}\s+")  # "T11 and 12 vertebral bodies"
-_KEPT = frozenset({"severity", "quality", "side", "position", "amount"})
+_RETAINED = frozenset({"severity", "quality", "side", "position", "amount"})
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 _PLACING = frozenset(_LISTS["placing"])
 _NOT_ANATOMY = frozenset(_LISTS["not_anatomy"])
@@ -32,7 +32,7 @@ _NORMAL = re.compile(
 
 
 _DISEASE = re.compile(r"(?<!space )(?<!airspace )\b(?:disease|process)(?:es|s)?$", re.IGNORECASE)
-"""What is denied as a disease or process of an organ counts as a disease, air-space disease apart."""
+"""A denied disease or process of an organ counts as a disease, air-space disease apart."""
 
 
 class RateEntity(NamedTuple):
@@ -89,7 +89,7 @@ def _front_of_finding(text: str, units: list[Unit], index: int, vocabulary: Voca
         if not gap.strip(" \n-"):
             if unit.role == "side" and text.count(" ", unit.start, unit.end) > 1:
                 break  # "right greater than left" compares, it does not name
-            if unit.role in _KEPT or (unit.role == "anatomy" and unit.adjective):
+            if unit.role in _RETAINED or (unit.role == "anatomy" and unit.adjective):
                 first -= 1
                 continue
             if unit.role == "change" and text[unit.start : unit.end].lower() in ("increased", "decreased"):
@@ -127,21 +127,21 @@ def _front_of_finding(text: str, units: list[Unit], index: int, vocabulary: Voca
 
 
 def _starts_with_anatomy(text: str, unit: Unit, vocabulary: Vocabulary) -> bool:
-    """Whether a finding of several words starts with an anatomical adjective: "pleural disease"."""
+    """True if a finding of several words starts with an anatomical adjective: "pleural disease"."""
     tokens = vocabulary.spelling.tokens(text[unit.start : unit.end])
     if len(tokens.norms) < 2:
         return False
-    first = vocabulary.match(tokens, lowered=False, longest=1)[0]
+    first = vocabulary.match(tokens, lowered=False, max_words=1)[0]
     return first.role == "anatomy" and first.form == "adjective"
 
 
 def _touch(text: str, units: list[Unit], index: int) -> bool:
-    """Whether only blanks or a hyphen part the unit at `index` from the one before."""
+    """True if only blanks or a hyphen part the unit at `index` from the one before."""
     return not text[units[index - 1].end : units[index].start].strip(" \n-")
 
 
 def _closes_phrase(text: str, units: list[Unit], index: int) -> bool:
-    """Whether the describing word at `index` follows a verb or a preposition, so belongs to what is before it."""
+    """True if the describing word at `index` follows a verb or a preposition, so belongs to what is before it."""
     return _word_before(text, units, index) in _PLACING | {"is", "are", "appears", "appear"}
 
 
@@ -191,7 +191,7 @@ def _anatomy_phrase(text: str, units: list[Unit], used: list[bool], index: int) 
 
 
 def _leads_to_anatomy(text: str, units: list[Unit], used: list[bool], index: int) -> bool:
-    """Whether side and position words from `index` on lead to anatomy."""
+    """True if side and position words from `index` on lead to anatomy."""
     while index < len(units) and not used[index]:
         if units[index].role == "anatomy":
             return True
@@ -222,16 +222,16 @@ def _joined_words(text: str, unit: Unit) -> list[Unit]:
 
 def _normal_words(text: str, unit: Unit) -> tuple[int, int]:
     """The words of normality themselves: "normal" in "normal in size and contour"."""
-    found = _NORMAL.search(text, unit.start, unit.end)
-    if found is None:
+    matched = _NORMAL.search(text, unit.start, unit.end)
+    if matched is None:
         first = re.compile(r"\S+").match(text, unit.start, unit.end)
         return (
             (unit.start, first.end())
             if first and len(text[unit.start : unit.end].split()) > 3
             else (unit.start, unit.end)
         )
-    start = found.start() + len(found[0]) - len(found[0].lstrip())
-    return start, found.end()
+    start = matched.start() + len(matched[0]) - len(matched[0].lstrip())
+    return start, matched.end()
 
 
 def _entity(text: str, start: int, end: int, unit: Unit) -> RateEntity:

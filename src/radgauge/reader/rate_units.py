@@ -53,22 +53,22 @@ def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
             units += _split(mention, vocabulary, "finding", split_front=not touching)
         elif mention.kind != "open":
             units.append(Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))
-    units += [Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
+    units += [Unit(entry.start, entry.end, entry.role, True, None) for entry in reading.modifiers]
     units.sort(key=lambda unit: unit.start)
     return _whole_markings(reading.text, _whole_devices(reading.text, units))
 
 
 def _is_placed(unit: Unit, mention: Mention, text: str) -> bool:
-    """Whether a statement is about a device as about a structure: "a Foley catheter is in situ" (Appendix A.1)."""
-    said = mention.kind == "normality" or mention.concept == "device_malposition"
-    return said and _is_device(unit) and _STATED.fullmatch(text, unit.end, mention.start) is not None
+    """True if a statement is about a device as about a structure: "a Foley catheter is in situ" (Appendix A.1)."""
+    stated = mention.kind == "normality" or mention.concept == "device_malposition"
+    return stated and _is_device(unit) and _STATED.fullmatch(text, unit.end, mention.start) is not None
 
 
 def _whole_markings(text: str, units: list[Unit]) -> list[Unit]:
     """An abnormal adjective makes one finding with markings and volumes: "prominent interstitial markings"."""
-    whole: list[Unit] = []
+    full: list[Unit] = []
     for unit in units:
-        last = whole[-1] if whole else None
+        last = full[-1] if full else None
         if (
             last is not None
             and last.role == "finding"
@@ -76,26 +76,26 @@ def _whole_markings(text: str, units: list[Unit]) -> list[Unit]:
             and text[last.end : unit.start] == " "
             and _MARKINGS.search(text, unit.start, unit.end)
         ):
-            whole[-1] = last._replace(end=unit.end)
+            full[-1] = last._replace(end=unit.end)
         else:
-            whole.append(unit)
-    return whole
+            full.append(unit)
+    return full
 
 
 def _whole_devices(text: str, units: list[Unit]) -> list[Unit]:
     """Devices named by several terms in a row are one ("PICC line catheter"), without a word for the tip."""
-    whole: list[Unit] = []
+    full: list[Unit] = []
     for unit in units:
-        last = whole[-1] if whole else None
+        last = full[-1] if full else None
         if _is_device(unit) and last is not None and _is_device(last) and text[last.end : unit.start] == " ":
-            whole[-1] = last._replace(end=unit.end)
+            full[-1] = last._replace(end=unit.end)
         else:
-            whole.append(unit)
+            full.append(unit)
     return [
         unit._replace(end=unit.end - len(tip[0]))
         if _is_device(unit) and (tip := re.search(r"\s+tips?$", text[unit.start : unit.end], re.IGNORECASE))
         else unit
-        for unit in whole
+        for unit in full
     ]
 
 
@@ -105,17 +105,17 @@ def _is_device(unit: Unit) -> bool:
 
 def _split(mention: Mention, vocabulary: Vocabulary, role: str, *, split_front: bool) -> list[Unit]:
     """A statement of several words as observation and anatomy: "enlarged heart", "heart is enlarged"."""
-    known = vocabulary.pieces
+    entry = vocabulary.pieces
     key = (mention.text, role, split_front)
-    found = known.get(key)
-    if found is None:
-        found = _pieces_of(mention.text, vocabulary, role, split_front=split_front)
-        if len(known) >= _PIECES_KEPT:
-            known.clear()
-        known[key] = found
+    result = entry.get(key)
+    if result is None:
+        result = _pieces_of(mention.text, vocabulary, role, split_front=split_front)
+        if len(entry) >= _PIECES_KEPT:
+            entry.clear()
+        entry[key] = result
     at = mention.start
-    adjective = len(found) == 1 and mention.form == "adjective"
-    return [Unit(at + start, at + end, kind, adjective, mention) for start, end, kind in found]
+    adjective = len(result) == 1 and mention.form == "adjective"
+    return [Unit(at + start, at + end, kind, adjective, mention) for start, end, kind in result]
 
 
 def _pieces_of(
@@ -123,13 +123,13 @@ def _pieces_of(
 ) -> tuple[tuple[int, int, str], ...]:
     """Start, end and role of the pieces of the words of a statement; of one piece if it does not come apart."""
     tokens = vocabulary.spelling.tokens(text)
-    whole = ((*_kept_words(tokens, vocabulary, role), role),)
+    full = ((*_kept_words(tokens, vocabulary, role), role),)
     if len(tokens.norms) < 2:
-        return whole
-    items = vocabulary.match(tokens, lowered=False, longest=len(tokens.norms) - 1)
+        return full
+    items = vocabulary.match(tokens, lowered=False, max_words=len(tokens.norms) - 1)
     roles = [item.role for item in items]
     if "anatomy" not in roles:
-        return whole
+        return full
     last = len(items) - 1
 
     def piece(first: int, final: int, kind: str) -> tuple[int, int, str]:
@@ -144,7 +144,7 @@ def _pieces_of(
         while front >= 0 and roles[front] in ("preposition", "determiner"):
             front -= 1
         if front < 0:
-            return whole
+            return full
         return piece(0, front, role), piece(begin, last, "anatomy")
     if "verb" in roles[:-1] and nouns[0]:
         verb = roles.index("verb")
@@ -157,7 +157,7 @@ def _pieces_of(
         while end < last - 1 and roles[end + 1] == "anatomy":
             end += 1
         return piece(0, end, "anatomy"), piece(end + 1, last, role)
-    return whole
+    return full
 
 
 def _kept_words(tokens: Tokens, vocabulary: Vocabulary, role: str) -> tuple[int, int]:

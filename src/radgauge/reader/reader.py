@@ -35,7 +35,7 @@ _LONGEST_LABEL = 60  # characters
 
 _HEADING = re.compile(r"([A-Za-z][A-Za-z\s/&()-]{2,40}?)\s*:(?=[\s,]|$)[\s,]*")
 _MAY_HEAD = re.compile(r":[*_ \t]*\n|\b(?:left|right)(?: side)?\s*:", re.IGNORECASE)
-"""What a text without headings of structures has nothing of."""
+"""Marks that any text with headings of structures has."""
 _ASIDE = frozenset({"history", "technique"})
 _CONTEXT_OF = {"history": "history", "technique": "technique", "recommendation": "recommendation"}
 
@@ -120,16 +120,16 @@ class ReportReader:
 
     def unpack(self, packed: bytes, text: str) -> ReportReading:
         """The reading that `pack` made bytes of."""
-        sentences, mentions, relations, modifiers, unread, content, known = json.loads(packed)
+        sentences, mentions, relations, modifiers, unread, content, understood = json.loads(packed)
         return ReportReading(
             text,
-            tuple(Sentence(*each) for each in sentences),
-            tuple(_mention(each) for each in mentions),
-            tuple(Relation(*each) for each in relations),
-            tuple(Modifier(*each) for each in modifiers),
-            tuple(Unread(*each) for each in unread),
+            tuple(Sentence(*values) for values in sentences),
+            tuple(_mention(values) for values in mentions),
+            tuple(Relation(*values) for values in relations),
+            tuple(Modifier(*values) for values in modifiers),
+            tuple(Unread(*values) for values in unread),
             content,
-            known,
+            understood,
         )
 
 
@@ -143,7 +143,7 @@ def _attributes(values: list[Any]) -> Attributes:
     return Attributes(*values)
 
 
-def _read(original: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) -> ReportReading:
+def _read(original: str, vocabulary: Vocabulary, cache: dict[str, SentenceReading]) -> ReportReading:
     cleaned = clean(original)
     text = cleaned.text if cleaned.text.isascii() else cleaned.text.translate(TYPOGRAPHY)
     labelled = {statement.start: statement for statement in statements(text)}
@@ -151,13 +151,13 @@ def _read(original: str, vocabulary: Vocabulary, known: dict[str, SentenceReadin
     sentences = _sections(text, _pieces(spans))
 
     def read(sentence: str) -> SentenceReading:
-        found = known.get(sentence)
-        if found is None:
-            found = read_sentence(sentence, vocabulary)
-            if len(known) >= _SENTENCES_KEPT:
-                known.clear()
-            known[sentence] = found
-        return found
+        cached = cache.get(sentence)
+        if cached is None:
+            cached = read_sentence(sentence, vocabulary)
+            if len(cache) >= _SENTENCES_KEPT:
+                cache.clear()
+            cache[sentence] = cached
+        return cached
 
     new = tuple.__new__  # half the time of the constructors, which only name the fields
     mentions: list[Mention] = []
@@ -168,39 +168,39 @@ def _read(original: str, vocabulary: Vocabulary, known: dict[str, SentenceReadin
     for number, (start, end, section) in enumerate(sentences):
         sentence = text[start:end]
         statement = labelled.get(start)
-        found = read(sentence) if statement is None else read_statement(text, statement, read)
+        reading_of = read(sentence) if statement is None else read_statement(text, statement, read)
         if (
             statement is None
             and (colon := sentence.find(":", 2, _LONGEST_LABEL)) > 0
             and "," not in sentence[:colon]
         ):
-            found = settled(found, colon)
-        content += found.content
-        understood += found.known
-        if found.unread:
-            unread += [Unread(begin + start, stop + start, number) for begin, stop in found.unread]
+            reading_of = settled(reading_of, colon)
+        content += reading_of.content
+        understood += reading_of.known
+        if reading_of.unread:
+            unread += [Unread(begin + start, stop + start, number) for begin, stop in reading_of.unread]
         first = len(mentions)
         context = _CONTEXT_OF.get(section, "")
-        for begin, stop, words, concept, kind, assertion, _, attributes, form in found.mentions:
+        for begin, stop, words, concept, kind, assertion, _, attributes, form in reading_of.mentions:
             if context and attributes.context == "current":
                 attributes = attributes._replace(context=context)
             placed = (begin + start, stop + start, words, concept, kind, assertion, number, attributes, form)
             mentions.append(new(Mention, placed))
-        if found.refers and first < len(mentions):
+        if reading_of.refers and first < len(mentions):
             resolve_references(mentions, first, vocabulary)
         if first and statement is None:
             resolve_size(mentions, first, sentence)
-        if found.counterpart[0]:
-            which, begin, stop = found.counterpart
+        if reading_of.counterpart[0]:
+            which, begin, stop = reading_of.counterpart
             if denied := deny_counterpart(mentions, first, which, vocabulary):
                 mentions.append(_counterpart(denied, sentence[begin:stop], (begin + start, number), vocabulary))
-        place: Sequence[int] = range(first, len(mentions))
-        if found.normal and (denied_too := denied_elsewhere(mentions, first, vocabulary)):
-            place = _put_in_order(mentions, first, denied_too)
-        for source, target, name in found.relations:
-            relations.append(new(Relation, (place[source], place[target], name)))
-        for begin, stop, role, value, owner in found.modifiers:
-            describes = place[owner] if owner >= 0 else -1
+        position_of: Sequence[int] = range(first, len(mentions))
+        if reading_of.normal and (denied_too := denied_elsewhere(mentions, first, vocabulary)):
+            position_of = _put_in_order(mentions, first, denied_too)
+        for source, target, name in reading_of.relations:
+            relations.append(new(Relation, (position_of[source], position_of[target], name)))
+        for begin, stop, role, value, owner in reading_of.modifiers:
+            describes = position_of[owner] if owner >= 0 else -1
             modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
     if mentions and _MAY_HEAD.search(text) is not None:
         carry_headings(text, sentences, mentions, read, vocabulary)
@@ -237,20 +237,20 @@ def _shifted(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _in_original(reading: ReportReading, cleaned: CleanText) -> ReportReading:
     """The reading with the words and spans of the text as it was before it was cleaned."""
-    place = cleaned.original
+    span_of = cleaned.original
     return replace(
         reading,
-        sentences=tuple(Sentence(*place(start, end), section) for start, end, section in reading.sentences),
+        sentences=tuple(Sentence(*span_of(start, end), section) for start, end, section in reading.sentences),
         mentions=tuple(
             mention._replace(start=start, end=end, text=reading.text[start:end])
             for mention in reading.mentions
-            for start, end in [place(mention.start, mention.end)]
+            for start, end in [span_of(mention.start, mention.end)]
         ),
         modifiers=tuple(
-            Modifier(*place(start, end), role, value, mention)
+            Modifier(*span_of(start, end), role, value, mention)
             for start, end, role, value, mention in reading.modifiers
         ),
-        unread=tuple(Unread(*place(start, end), number) for start, end, number in reading.unread),
+        unread=tuple(Unread(*span_of(start, end), number) for start, end, number in reading.unread),
     )
 
 
@@ -259,17 +259,29 @@ def _put_in_order(mentions: list[Mention], first: int, more: Sequence[Mention]) 
     here = [*mentions[first:], *more]
     order = sorted(range(len(here)), key=lambda index: here[index].start)
     mentions[first:] = [here[index] for index in order]
-    place = {before: after for after, before in enumerate(order)}
-    return [first + place[index] for index in range(len(here))]
+    order_of = {before: after for after, before in enumerate(order)}
+    return [first + order_of[index] for index in range(len(here))]
 
 
-def _counterpart(denied: tuple[str, str], words: str, place: tuple[int, int], vocabulary: Vocabulary) -> Mention:
+def _counterpart(
+    denied: tuple[str, str], words: str, structure: tuple[int, int], vocabulary: Vocabulary
+) -> Mention:
     """The denial of a finding that a sentence does not name; `place` is where it starts, and in which sentence."""
     concept, side = denied
-    known = vocabulary.lexicon.concepts.get(concept)
-    said = Attributes(laterality=side, locations=known.location if known is not None else (), cue=words)
-    kind = known.kind if known is not None else "open"
-    return Mention(place[0], place[0] + len(words), words, concept, kind, "absent", place[1], said, "ellipsis")
+    entry = vocabulary.lexicon.concepts.get(concept)
+    attributes = Attributes(laterality=side, locations=entry.location if entry is not None else (), cue=words)
+    kind = entry.kind if entry is not None else "open"
+    return Mention(
+        structure[0],
+        structure[0] + len(words),
+        words,
+        concept,
+        kind,
+        "absent",
+        structure[1],
+        attributes,
+        "ellipsis",
+    )
 
 
 _DEFAULT = ReportReader()

@@ -1,4 +1,4 @@
-"""What was read from a report: plain immutable records."""
+"""The reading of a report: plain immutable records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLUMNS = ("text", "concept", "kind", "assertion", "start", "end", "sentence", 
 
 
 class Sentence(NamedTuple):
-    """A sentence as a character span, and the section it stands in ("" when the report names none)."""
+    """A sentence as a character span, and its section ("" when the report names none)."""
 
     start: int
     end: int
@@ -20,7 +20,7 @@ class Sentence(NamedTuple):
 
 
 class Attributes(NamedTuple):
-    """What a report says about one mention."""
+    """Attributes that a report gives one mention."""
 
     laterality: str = ""  # left | right | bilateral | midline
     locations: tuple[str, ...] = ()  # ids of anatomy
@@ -68,7 +68,7 @@ class Relation(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A content word that no rule explained, and the sentence it stands in."""
+    """A content word that no rule explained, and its sentence."""
 
     start: int
     end: int
@@ -99,8 +99,8 @@ class ReportReading(Tabular):
 
     def to_dict(self) -> dict[str, list[Any]]:
         """One row per mention."""
-        said = [{**mention._asdict(), **mention.attributes._asdict()} for mention in self.mentions]
-        return {name: [row[name] for row in said] for name in (*_COLUMNS, *Attributes._fields)}
+        rows = [{**mention._asdict(), **mention.attributes._asdict()} for mention in self.mentions]
+        return {name: [row[name] for row in rows] for name in (*_COLUMNS, *Attributes._fields)}
 
     def __repr__(self) -> str:
         understood = "" if math.isnan(self.coverage) else f", {self.coverage:.0%} of its words understood"
@@ -125,17 +125,19 @@ class ReportReading(Tabular):
 
     def without_open_claims(self) -> ReportReading:
         """The reading with its open claims left out, for texts in plain words, of which no lexicon knows most."""
-        place: dict[int, int] = {}
+        order_of: dict[int, int] = {}
         for index, mention in enumerate(self.mentions):
             if mention.kind != "open":
-                place[index] = len(place)
+                order_of[index] = len(order_of)
         return replace(
             self,
-            mentions=tuple(self.mentions[index] for index in place),
+            mentions=tuple(self.mentions[index] for index in order_of),
             relations=tuple(
-                Relation(place[source], place[target], kind)
+                Relation(order_of[source], order_of[target], kind)
                 for source, target, kind in self.relations
-                if source in place and target in place
+                if source in order_of and target in order_of
             ),
-            modifiers=tuple(each._replace(mention=place.get(each.mention, -1)) for each in self.modifiers),
+            modifiers=tuple(
+                modifier._replace(mention=order_of.get(modifier.mention, -1)) for modifier in self.modifiers
+            ),
         )

@@ -47,10 +47,10 @@ def _main_region(mentions: Sequence[Mention], vocabulary: Vocabulary) -> str:
         if len(regions) == 1:
             votes[regions[0]] += 1
         else:
-            for each in regions:
-                votes[each] += 1 / len(regions)
-    for each in _NO_REGION:
-        votes.pop(each, None)
+            for name in regions:
+                votes[name] += 1 / len(regions)
+    for name in _NO_REGION:
+        votes.pop(name, None)
     if not votes:
         return ""
     region, count = max(votes.items(), key=lambda vote: vote[1])

@@ -13,7 +13,7 @@ _ADJECTIVE_ENDINGS: tuple[str, ...] = tuple(_LISTS["adjective_endings"])
 _NAMED = FINDINGS | {"anatomy", "preposition"}
 _BETWEEN_NOT_AND_CHANGE = frozenset(_LISTS["between_not_and_change"])
 NOUNS_OF_CHANGE: tuple[str, ...] = tuple(_LISTS["nouns_of_change"])
-"""What follows these with "of" or "in" has changed; "remains in" speaks of its subject."""
+"""Nouns whose object has changed, behind "of" or "in"; "remains in" speaks of its subject."""
 COMPARING: tuple[str, ...] = tuple(_LISTS["comparatives"])
 """Comparatives that speak of places where a place follows, else of times."""
 _ALSO_QUALITIES = frozenset(_LISTS["also_qualities"])
@@ -46,7 +46,7 @@ def adjectives_in_front(items: list[Item]) -> None:
 
 
 def _adjectives_around(items: Sequence[Item], index: int) -> bool:
-    """Whether the comma at `index` parts adjectives of one phrase, not a predicate from what follows."""
+    """True if the comma at `index` parts adjectives of one phrase, not a predicate from what follows."""
     if index + 1 >= len(items) or items[index + 1].role not in ("quality", "severity"):
         return False
     position = index - 1
@@ -99,7 +99,7 @@ _ASPECTS = frozenset(_LISTS["aspects"])
 
 
 def normal_aspects(items: list[Item], words: Sequence[str]) -> None:
-    """What is called normal is an aspect of a structure, no finding: "the density of the liver is normal"."""
+    """Read an aspect that is called normal as no finding: "the density of the liver is normal"."""
     for index, item in enumerate(items):
         if item.role in FINDINGS and words[index] in _ASPECTS and called_normal(items, index + 1):
             items[index] = item._replace(role="part", value=words[index], form="noun")
@@ -123,7 +123,7 @@ SHORT_OF = frozenset(_LISTS["short_of"])
 
 
 def fall_short(items: list[Item], words: Sequence[str], vocabulary: Vocabulary) -> None:
-    """What is beyond normal limits, less than sharp or not fully compressible is not normal."""
+    """Read "beyond normal limits", "less than sharp", "not fully compressible" as not normal."""
     for index, item in enumerate(items[:-1]):
         if words[index] not in SHORT_OF:
             continue
@@ -177,13 +177,13 @@ def _falls_short(words: Sequence[str], index: int) -> int:
     for size in (1, 2):
         if " ".join(words[max(first - size, 0) : first]) in _ALMOST:
             return index - first + size
-    whole = first < index or words[index].startswith(("complete", "total", "full", "entire"))
-    return index - first + 1 if whole and words[first - 1 : first] == ["not"] else 0
+    full = first < index or words[index].startswith(("complete", "total", "full", "entire"))
+    return index - first + 1 if full and words[first - 1 : first] == ["not"] else 0
 
 
 def _is_incomplete(words: Sequence[str], index: int) -> bool:
-    """Whether a resolution is called incomplete: "resolution of the pneumonia is not yet complete"."""
-    behind = [word for each in words[index + 1 :] for word in each.split()]
+    """True if a resolution is called incomplete: "resolution of the pneumonia is not yet complete"."""
+    behind = [word for phrase in words[index + 1 :] for word in phrase.split()]
     return "incomplete" in behind or "partial" in behind or ("complete" in behind and "not" in behind)
 
 
@@ -200,7 +200,7 @@ def misplaced_devices(items: list[Item], words: Sequence[str], misplaced: Contai
 
 
 def names_a_change(words: Sequence[str], index: int) -> bool:
-    """Whether the words at `index` name a change of what follows: "increase in", "interval resolution of"."""
+    """True if the words at `index` name a change of what follows: "increase in", "interval resolution of"."""
     if words[index].endswith((" of", " in")):
         return True
     behind = words[index + 1] if index + 1 < len(words) else ""
@@ -208,7 +208,7 @@ def names_a_change(words: Sequence[str], index: int) -> bool:
 
 
 def _is_moved(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether something was moved or measured, not taken away: "withdrawn by 2 cm", "gone from 5 to 2 cm"."""
+    """True if something was moved or measured, not taken away: "withdrawn by 2 cm", "gone from 5 to 2 cm"."""
     behind = index + 1
     if behind >= len(items) or not words[index].endswith(("withdrawn", "pulled", "gone", "out")):
         return False
@@ -228,15 +228,15 @@ def _deny_change_of(items: list[Item], words: Sequence[str], index: int) -> None
 
 
 def deny_predicates(items: list[Item], words: Sequence[str]) -> None:
-    """What is denied by "no evidence that" is the predicate, not its subject: "no evidence that it has grown".
+    """Deny the predicate behind "no evidence that", not its subject: "no evidence that it has grown".
 
     The subject is there; the cue is moved behind the verb.
     """
     for index, item in enumerate(items):
         if item.role != "cue" or not any(cue.scope == "predicate" for cue in item.cues):
             continue
-        verb = next((each for each in range(index + 1, len(items)) if items[each].role in ("verb", "change")), -1)
-        if verb < 0 or not any(each.role in FINDINGS for each in items[index + 1 : verb]):
+        verb = next((at for at in range(index + 1, len(items)) if items[at].role in ("verb", "change")), -1)
+        if verb < 0 or not any(at.role in FINDINGS for at in items[index + 1 : verb]):
             items[index] = item._replace(cues=(Cue("absent", "before", "clause"),))
             continue
         items[index] = item._replace(role="other", cues=())
@@ -301,14 +301,14 @@ _COMPARED_WITH = ("compared with", "compared to", "relative to", "unlike", "vers
 
 
 def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
-    """What an earlier study did not show is new: "not seen on the prior exam", "was not present previously"."""
+    """Read what an earlier study did not show as new: "not seen on the prior exam"."""
     for index, item in enumerate(items):
         if item.role != "cue" or not any(cue == ("absent", "after", "clause", False) for cue in item.cues):
             continue
         position = index + 1
         while position < len(items) and items[position].role in ("preposition", "determiner"):
             position += 1
-        across = any(items[each].role == "preposition" for each in range(index + 1, position))
+        across = any(items[at].role == "preposition" for at in range(index + 1, position))
         earlier = any(word in _EARLIER or _is_year(word) for word in words[position : position + 5])
         if (across and earlier) or (position < len(items) and words[position].startswith(_BEFORE)):
             items[index] = item._replace(role="change", value="new", cues=())
@@ -319,8 +319,8 @@ def set_aside_preamble(items: list[Item], words: Sequence[str]) -> None:
     if words[0] not in _PREAMBLE_OPENS:
         return
     end = next((at for at in range(min(len(items), _LONGEST_PREAMBLE)) if items[at].role in _PREAMBLE_ENDS), 0)
-    said = {item.role for item in items[:end]}
-    if _PREAMBLE.isdisjoint(words[:end]) or not said.isdisjoint(FINDINGS) or "normality" in said:
+    stated = {item.role for item in items[:end]}
+    if _PREAMBLE.isdisjoint(words[:end]) or not stated.isdisjoint(FINDINGS) or "normality" in stated:
         return
     for index in range(end):
         if items[index].role in ("anatomy", "side", "part", "position"):

@@ -24,14 +24,14 @@ def choose_senses(items: list[Item], words: Sequence[str], vocabulary: Vocabular
     doubtful = [index for index, word in enumerate(words) if word in shared and items[index].role == "anatomy"]
     if not doubtful:
         return
-    said = {
+    stated = {
         region
         for index, item in enumerate(items)
         if index not in doubtful and (item.role == "anatomy" or item.role in FINDINGS)
         for region in _regions(item.value, vocabulary)
     } - _NO_REGION
     for index in doubtful:
-        if said and said.isdisjoint(_regions(items[index].value, vocabulary)):
+        if stated and stated.isdisjoint(_regions(items[index].value, vocabulary)):
             role = "position" if items[index].form == "adjective" else "part"
             items[index] = items[index]._replace(role=role, value=words[index], form="noun")
 
@@ -40,22 +40,22 @@ def _choose(
     items: list[Item], index: int, senses: Sequence[tuple[frozenset[str], str]], vocabulary: Vocabulary
 ) -> None:
     """Give the word at `index` the meaning it has beside another structure of its sentence."""
-    said: set[str] = set()
+    stated: set[str] = set()
     for other, item in enumerate(items):
         if other == index or item.value not in vocabulary.lexicon.concepts:
             continue
-        said.update((item.value, *vocabulary.lexicon.ancestors(item.value)))
-        said.update(vocabulary.lexicon.concepts[item.value].location)
+        stated.update((item.value, *vocabulary.lexicon.ancestors(item.value)))
+        stated.update(vocabulary.lexicon.concepts[item.value].location)
     for near, meant in senses:
-        if not said.isdisjoint(near):
+        if not stated.isdisjoint(near):
             role = "part" if meant == _PART else "anatomy"
             items[index] = items[index]._replace(role=role, value=meant, form="noun", cues=())
             return
 
 
 def _regions(concept: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    known = vocabulary.lexicon.concepts.get(concept)
-    return known.regions if known is not None else ()
+    entry = vocabulary.lexicon.concepts.get(concept)
+    return entry.regions if entry is not None else ()
 
 
 def share_heads(items: list[Item], tokens: Tokens, vocabulary: Vocabulary) -> None:

@@ -127,11 +127,11 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         not_seen_before(items, words)
         cancel_double_negation(items, words)
         deny_predicates(items, words)
-    asked = asked_findings(items, words, tokens) if "?" in text else {}
+    questioned = asked_findings(items, words, tokens) if "?" in text else {}
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
-        content, known, unread = count_content(items, tokens)
-        return SentenceReading((), (), (), unread, content, known, counterpart=not_there(text))
+        content, understood, unread = count_content(items, tokens)
+        return SentenceReading((), (), (), unread, content, understood, counterpart=not_there(text))
     if "side" in roles or not TRIGGERS.isdisjoint(words):
         drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
     for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
@@ -139,11 +139,11 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             composed = vocabulary.lexicon.concepts.get(draft.concept)
             role = "open" if draft.concept.startswith("open:") else composed.kind if composed else "abnormality"
             items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
-    content, known, unread = count_content(items, tokens)
+    content, understood, unread = count_content(items, tokens)
     status, decided = assert_items(items, words, starts)
     if text.endswith("?"):
         question(items, status)
-    for index, mark in asked.items():
+    for index, mark in questioned.items():
         if status[index] == "present":
             status[index], decided[index] = "uncertain", mark
     for draft in drafts:
@@ -173,18 +173,18 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         drafts, owner = split_by_side(items, drafts, owner, vocabulary)
     if "side" in roles:
         topic, about = topic_side(items, drafts)
-    place = {draft.item: position for position, draft in enumerate(drafts)}
+    order_of = {draft.item: position for position, draft in enumerate(drafts)}
     advice = _advice_from(items, words) if "context" in roles else len(items)
     mentions = []
     relations = []
     for position, draft in enumerate(drafts):
-        side = draft.side or _side(draft, drafts, place, items, tokens, vocabulary)
+        side = draft.side or _side(draft, drafts, order_of, items, tokens, vocabulary)
         context = "recommendation" if draft.item >= advice else "history" if draft.history else "current"
         mention = _mention(text, tokens, items, words, draft, vocabulary, (status, decided), (side, context))
         mentions.append(mention)
         if draft.explicit and mention.kind != "anatomy":
             relations += [
-                Relation(position, place[index], "located_at") for index in draft.explicit if index in place
+                Relation(position, order_of[index], "located_at") for index in draft.explicit if index in order_of
             ]
     if "cue" in roles and len(mentions) > 1:
         relations += _suggestions(items, drafts, mentions)
@@ -202,7 +202,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
                 tokens.starts[item.first], tokens.ends[item.last - 1], item.role, item.value, owner.get(index, -1)
             )
             for index, item in enumerate(items)
-            if item.role in MODIFIERS and index not in place
+            if item.role in MODIFIERS and index not in order_of
         ]
     )
     implied = implied_denials(items, words, drafts, mentions, vocabulary) if "normality" in roles else []
@@ -215,7 +215,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     unnamed = not_there(text) if FINDINGS.isdisjoint(mention.kind for mention in mentions) else ("", 0, 0)
     normal = any(mention.kind == "normality" for mention in mentions)
     return SentenceReading(
-        tuple(mentions), modifiers, tuple(relations), unread, content, known, refers, normal, unnamed
+        tuple(mentions), modifiers, tuple(relations), unread, content, understood, refers, normal, unnamed
     )
 
 
@@ -233,11 +233,11 @@ def _in_order(
 ) -> tuple[list[Mention], tuple[Modifier, ...], list[Relation]]:
     """Mentions sorted by where they start, and what refers to them: a clause starts before its last word."""
     order = sorted(range(len(mentions)), key=lambda index: mentions[index].start)
-    place = {before: after for after, before in enumerate(order)}
+    order_of = {before: after for after, before in enumerate(order)}
     return (
         [mentions[index] for index in order],
-        tuple(each._replace(mention=place.get(each.mention, -1)) for each in modifiers),
-        [Relation(place[source], place[target], kind) for source, target, kind in relations],
+        tuple(modifier._replace(mention=order_of.get(modifier.mention, -1)) for modifier in modifiers),
+        [Relation(order_of[source], order_of[target], kind) for source, target, kind in relations],
     )
 
 
@@ -258,7 +258,7 @@ def _mention(
     draft: Draft,
     vocabulary: Vocabulary,
     asserted: tuple[Sequence[str], Sequence[int]],
-    known: tuple[str, str],
+    entry: tuple[str, str],
 ) -> Mention:
     """The finished mention of a draft; `asserted` per item, `known` are its side and context."""
     item = items[draft.item]
@@ -297,9 +297,9 @@ def _mention(
     if kind in FINDINGS and item.last - item.first > 1:
         inner = _inside(tokens.norms[item.first : item.last], vocabulary, concept.name if concept else "")
         severity, change = severity or inner[0], change or inner[1]
-    said = (known[0], locations, severity, tuple(draft.sizes), change, descriptors, cue, known[1])
+    stated = (entry[0], locations, severity, tuple(draft.sizes), change, descriptors, cue, entry[1])
     form = "clause" if draft.clause else item.form
-    attributes = tuple.__new__(Attributes, said)  # half the time of the constructor
+    attributes = tuple.__new__(Attributes, stated)  # half the time of the constructor
     read = (start, end, text[start:end], draft.concept, kind, assertion, 0, attributes, form)
     return tuple.__new__(Mention, read)
 
@@ -330,22 +330,22 @@ def _inside(norms: tuple[str, ...], vocabulary: Vocabulary, name: str) -> tuple[
 def _side(
     draft: Draft,
     drafts: Sequence[Draft],
-    place: dict[int, int],
+    order_of: dict[int, int],
     items: Sequence[Item],
     tokens: Tokens,
     vocabulary: Vocabulary,
 ) -> str:
     """Side of a mention that names none: that of its places, its concept, or a word like "bibasilar"."""
-    found = ""
+    side_found = ""
     for index in (draft.item, *draft.explicit):
         item = items[index]
-        side = drafts[place[index]].side if index in place else ""
+        side = drafts[order_of[index]].side if index in order_of else ""
         side = side or vocabulary.sides.get(item.value, "")
         if not side and tokens.texts[item.last - 1].lower() in vocabulary.bilateral_words:
             side = "bilateral"
-        if side and side != found:
-            found = "bilateral" if found and "midline" not in (found, side) else side
-    return found
+        if side and side != side_found:
+            side_found = "bilateral" if side_found and "midline" not in (side_found, side) else side
+    return side_found
 
 
 def _suggestions(items: Sequence[Item], drafts: Sequence[Draft], mentions: Sequence[Mention]) -> list[Relation]:
@@ -365,14 +365,14 @@ def _suggestions(items: Sequence[Item], drafts: Sequence[Draft], mentions: Seque
         if before:
             for target in after:
                 between = items[index + 1 : drafts[target].item]
-                if any(each.role in ("verb", "semicolon") or stops(each) for each in between):
+                if any(other.role in ("verb", "semicolon") or stops(other) for other in between):
                     break
                 relations.append(Relation(before[-1], target, "suggestive_of"))
     return relations
 
 
 def assertion_of(text: str, start: int, *, end: int, vocabulary: Vocabulary) -> str:
-    """What a sentence asserts about the span [start, end), whether or not the lexicon knows its words."""
+    """Return what a sentence asserts about the span [start, end), whether or not the lexicon knows its words."""
     tokens = vocabulary.spelling.tokens(text)
     inside = [
         number

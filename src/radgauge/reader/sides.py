@@ -26,15 +26,15 @@ def split_by_side(
     Returns the drafts, and for every describing word the draft it belongs to.
     """
     heads = {draft.item: draft for draft in drafts}
-    found: list[Draft] = []
-    place: list[int] = []
+    result: list[Draft] = []
+    structure: list[int] = []
     for draft in drafts:
-        place.append(len(found))
+        structure.append(len(result))
         pair: list[Draft] = []
         if items[draft.item].role in FINDINGS:
             pair = _by_words(items, draft) if draft.sides_differ else _by_places(items, draft, heads, vocabulary)
-        found += pair or [draft]
-    return found, {index: place[position] for index, position in owner.items()}
+        result += pair or [draft]
+    return result, {index: structure[position] for index, position in owner.items()}
 
 
 def _by_words(items: Sequence[Item], draft: Draft) -> list[Draft]:
@@ -63,31 +63,31 @@ def _by_places(
         return []
     sides: dict[str, list[int]] = {}
     for index in draft.explicit:
-        known = heads.get(index)
-        side = (known.side if known is not None else "") or vocabulary.sides.get(items[index].value, "")
+        cached = heads.get(index)
+        side = (cached.side if cached is not None else "") or vocabulary.sides.get(items[index].value, "")
         sides.setdefault(side, []).append(index)
     if set(sides) != set(_ONE_SIDE):
         return []
     pair = []
-    for side, places in sides.items():
+    for side, structures in sides.items():
         one = copy(draft)
-        one.side, one.explicit = side, places
+        one.side, one.explicit = side, structures
         pair.append(one)
     return pair
 
 
 def may_have_side(mention: Mention, vocabulary: Vocabulary) -> bool:
-    """Whether a finding that names no side can have one: not if it lies in the heart or another single organ."""
-    return not any(_is_unsided(place, vocabulary) for place in mention.attributes.locations)
+    """True if a finding that names no side can have one: not if it lies in the heart or another single organ."""
+    return not any(_is_unsided(structure, vocabulary) for structure in mention.attributes.locations)
 
 
-def _is_unsided(place: str, vocabulary: Vocabulary) -> bool:
-    """Whether a structure lies in an organ without sides, nearer than in one that there are two of."""
+def _is_unsided(structure: str, vocabulary: Vocabulary) -> bool:
+    """True if a structure lies in an organ without sides, nearer than in one that there are two of."""
     concepts = vocabulary.lexicon.concepts
-    for each in (place, *vocabulary.lexicon.ancestors(place)):
-        if each in vocabulary.unsided:
+    for concept_id in (structure, *vocabulary.lexicon.ancestors(structure)):
+        if concept_id in vocabulary.unsided:
             return True
-        if each in concepts and concepts[each].paired:
+        if concept_id in concepts and concepts[concept_id].paired:
             return False
     return False
 
@@ -126,7 +126,7 @@ def topic_side(items: Sequence[Item], drafts: Sequence[Draft]) -> tuple[str, int
             end = len(items)
             if "semicolon" in roles and "colon" not in roles[:4]:
                 end = draft.item + 1 + roles.index("semicolon")
-            return draft.side, sum(each.item < end for each in drafts)
+            return draft.side, sum(other.item < end for other in drafts)
     return "", 0
 
 
@@ -138,7 +138,7 @@ def give_side(mentions: list[Mention], side: str, count: int, vocabulary: Vocabu
 
 
 def sides_of_conclusions(mentions: list[Mention], relations: Sequence[Relation], vocabulary: Vocabulary) -> None:
-    """What a finding is taken for lies where the finding lies: "right opacity consistent with pneumonia"."""
+    """Give a conclusion the side of the finding it is drawn from: "right opacity consistent with pneumonia"."""
     for source, target, kind in relations:
         if kind != "suggestive_of":
             continue
@@ -154,7 +154,7 @@ def sides_of_companions(
     mentions: list[Mention],
     vocabulary: Vocabulary,
 ) -> None:
-    """What comes with a finding, or is weighed behind it, lies on its side: "right mass, possible carcinoma"."""
+    """Give companions of a finding, and its differential diagnoses, its side: "right mass, possible carcinoma"."""
     for index in range(1, len(mentions)):
         mention, before = mentions[index], _finding_before(mentions, index)
         if before is None or mention.attributes.laterality or mention.kind not in FINDINGS:
@@ -237,15 +237,15 @@ def fronted_sides(
         end = index + 1
         while end < len(items) and not starts[end] and items[end].role not in ("semicolon", "side"):
             end += 1
-        for place, draft in enumerate(drafts):
-            mention = mentions[place]
+        for position, draft in enumerate(drafts):
+            mention = mentions[position]
             if index < draft.item < end and mention.kind in FINDINGS and not mention.attributes.laterality:
                 side = item.value if may_have_side(mention, vocabulary) else ""
-                mentions[place] = mention._replace(attributes=mention.attributes._replace(laterality=side))
+                mentions[position] = mention._replace(attributes=mention.attributes._replace(laterality=side))
 
 
 def _opens_clause(items: Sequence[Item], starts: Sequence[bool], index: int) -> bool:
-    """Whether "on the left" at `index` stands at the front of a clause and describes no noun behind it."""
+    """True if "on the left" at `index` stands at the front of a clause and describes no noun behind it."""
     if index + 1 >= len(items) or items[index + 1].role not in ("comma", "other", "verb", "cue"):
         return False
     first = index

@@ -21,13 +21,13 @@ _BEFORE_A_SIDE = frozenset(shipped_toml(__file__, "word_lists.toml")["before_a_s
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
 _SHORTEST = 7  # letters of a word that is mended: among shorter ones too many are other words
 """One letter less if the word as it was meant has that many: a letter left out."""
-_LONGEST = 40  # letters; nobody misspells a longer word
-_KEPT = 1 << 16
+_MAX_LENGTH = 40  # letters; nobody misspells a longer word
+_MAX_CACHED = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class Spelling:
-    """What is known of the spelling of words; everything is in normal forms."""
+    """Shorthand and known spellings; everything is in normal forms."""
 
     shorthand: Mapping[str, str]  # short form -> the word
     known: str  # all words of the lexicon, joined by blanks
@@ -45,8 +45,8 @@ class Spelling:
         tokens = tokenize(text)
         if "-" in text:
             tokens = self._joined(tokens, text)
-        found = self._found
-        norms = [found[norm] if norm in found else self._meant(norm) for norm in tokens.norms]
+        cache = self._found
+        norms = [cache[norm] if norm in cache else self._meant(norm) for norm in tokens.norms]
         if "l" in norms or "r" in norms:
             _write_out_sides(norms, tokens, text)
         if "#" in norms:
@@ -83,12 +83,12 @@ class Spelling:
 
     def _meant(self, norm: str) -> str:
         meant = self.shorthand.get(norm, norm)
-        usual = _SHORTEST - 1 <= len(norm) <= _LONGEST and norm.isalpha() and norm not in self.keep
+        usual = _SHORTEST - 1 <= len(norm) <= _MAX_LENGTH and norm.isalpha() and norm not in self.keep
         if meant == norm and usual and not self._is_word(norm):
             meant = _only(word for word in _neighbours(norm) if word in self._known) or norm
-        if len(norm) > _LONGEST:
+        if len(norm) > _MAX_LENGTH:
             return meant  # no word of the language, and not worth keeping
-        if len(self._found) >= _KEPT:
+        if len(self._found) >= _MAX_CACHED:
             self._found.clear()
         self._found[norm] = meant
         return meant
@@ -134,8 +134,8 @@ def _write_out_fractures(norms: list[str], tokens: Tokens, text: str) -> None:
 
 def _only(words: Iterable[str]) -> str:
     """The one word there is; "" if there are none or several."""
-    found = set(words)
-    return found.pop() if len(found) == 1 else ""
+    result = set(words)
+    return result.pop() if len(result) == 1 else ""
 
 
 def _neighbours(word: str) -> Iterator[str]:
@@ -160,10 +160,10 @@ def words_of_terms(terms: Iterable[tuple[str, ...]]) -> str:
 
 def short_forms(table: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Short form -> word, in normal forms, from a table of words and their short forms."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for word, forms in table.items():
         (meant,) = tokenize(word).norms
         for form in forms:
             (norm,) = tokenize(form).norms
-            found[norm] = meant
-    return found
+            result[norm] = meant
+    return result

@@ -30,7 +30,7 @@ _HANDED_DOWN = 3
 
 
 class Cue(NamedTuple):
-    """What a cue does to the findings in its reach."""
+    """Effect of a cue on the findings in its scope."""
 
     asserts: str  # absent | uncertain | present | nothing | stop
     direction: str  # before | after | both
@@ -39,7 +39,7 @@ class Cue(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a term of the dictionary stands for."""
+    """Role and concept of a term of the dictionary."""
 
     role: str  # a kind of concept, a role of modifiers, "cue", "context", or a role of function words
     value: str = ""  # concept id, or the value of a modifier
@@ -75,7 +75,7 @@ def _take_apart(lines: str) -> Trie:
         rest, role, value, form, packed = line.split("\t")
         cues = tuple(
             Cue(asserts, direction, scope, link == "link")
-            for asserts, direction, scope, link in (each.split(",") for each in packed.split(";") if each)
+            for asserts, direction, scope, link in (cue.split(",") for cue in packed.split(";") if cue)
         )
         end = node
         for word in rest.split(" ") if rest else ():
@@ -124,51 +124,56 @@ class Vocabulary:
     )  # statements taken apart, kept by the view of RaTE entities
 
     def word(self, norm: str) -> Entry | None:
-        """What a single word stands for."""
+        """Return the entry of a single word."""
         return _node(self.terms, norm).get("") if norm in self.terms else None
 
-    def composition(self, word: str, place: str) -> str:
+    def composition(self, word: str, structure: str) -> str:
         """The finding that a word makes of a structure, or of the organ it is part of; "" for none.
 
         Words of size are not handed down: a large lobe is no large organ.
         """
-        key = (word, place)
-        known = self.composed.get(key)
-        if known is None:
+        key = (word, structure)
+        cached = self.composed.get(key)
+        if cached is None:
             rules = self.compositions[word]
-            known = _rule_for(place, rules)
-            if not known and word not in self.named_by_whole:
-                above = self.lexicon.ancestors(place)
-                whole = (_rule_for(each, rules) for each in above[:_HANDED_DOWN] if self.lexicon[each].parents)
-                known = next((each for each in whole if each), "")
-            known = self.composed[key] = known or _rule_for(ANYWHERE, rules)
-        return known
+            cached = _rule_for(structure, rules)
+            if not cached and word not in self.named_by_whole:
+                above = self.lexicon.ancestors(structure)
+                full = (
+                    _rule_for(concept, rules) for concept in above[:_HANDED_DOWN] if self.lexicon[concept].parents
+                )
+                cached = next((concept for concept in full if concept), "")
+            cached = self.composed[key] = cached or _rule_for(ANYWHERE, rules)
+        return cached
 
-    def limit(self, place: str) -> tuple[float, str]:
+    def limit(self, structure: str) -> tuple[float, str]:
         """The size in mm from which a structure, or what it is part of, is abnormal, and what it is then."""
-        for each in (place, *self.lexicon.ancestors(place)):
-            if each in self.limits:
-                return self.limits[each]
+        for concept_id in (structure, *self.lexicon.ancestors(structure)):
+            if concept_id in self.limits:
+                return self.limits[concept_id]
         return 0.0, ""
 
-    def named_pair(self, finding: str, place: str) -> str:
+    def named_pair(self, finding: str, structure: str) -> str:
         """The finding that has this one and a structure, or the organ it is part of, in its name; "" for none."""
-        places = self.named_pairs.get(finding)
-        if places is None:
+        structures = self.named_pairs.get(finding)
+        if structures is None:
             return ""
-        if place in places:
-            return places[place]
-        above = self.lexicon.ancestors(place)[:_HANDED_DOWN]
-        return next((places[each] for each in above if each in places and self.lexicon[each].parents), "")
+        if structure in structures:
+            return structures[structure]
+        above = self.lexicon.ancestors(structure)[:_HANDED_DOWN]
+        return next(
+            (structures[concept] for concept in above if concept in structures and self.lexicon[concept].parents),
+            "",
+        )
 
     def term(self, norms: tuple[str, ...]) -> Entry | None:
-        """What these words together stand for."""
+        """Return the entry of these words as one term."""
         if not norms or norms[0] not in self.terms:
             return None
-        end, entry = _longest(self.terms, norms, 0, len(norms))
+        end, entry = _longest_match(self.terms, norms, 0, len(norms))
         return entry if end == len(norms) else None
 
-    def match(self, tokens: Tokens, *, lowered: bool, capitals: bool = False, longest: int = 1000) -> list[Item]:
+    def match(self, tokens: Tokens, *, lowered: bool, capitals: bool = False, max_words: int = 1000) -> list[Item]:
         """Cover the tokens with the longest terms, from left to right; what is no term is an item itself.
 
         Between `capitals` a word that is a term is no abbreviation: "LIP LESION".
@@ -184,7 +189,7 @@ class Vocabulary:
             node = trie.get(norm)
             if node is not None:
                 if node.__class__ is str or len(node) > 1 or "" not in node:
-                    best, entry = _longest(trie, norms, position, min(count, position + longest))
+                    best, entry = _longest_match(trie, norms, position, min(count, position + max_words))
                     if entry is not None and best - position > 1 and entry[0] == "anatomy":
                         best, entry = _without_finding(trie, norms, position, best, entry, count)
                 else:  # most words start no longer term
@@ -193,15 +198,15 @@ class Vocabulary:
             if word in short and not (
                 position and tokens.ends[position - 1] == tokens.starts[position] and norms[position - 1].isdigit()
             ):
-                end, found = _longest(short, words, position, count)
+                end, result = _longest_match(short, words, position, count)
                 is_word = capitals and len(word) > 2 and entry is not None and entry.role not in FINDINGS
-                if found is not None and end >= best + is_word:
-                    best, entry = end, found
+                if result is not None and end >= best + is_word:
+                    best, entry = end, result
             if entry is None and not lowered and (plain := word.lower()) in self.lowered:
                 if plain == word:  # "no ptx" between capitals
-                    best, entry = _longest(self.lowered, words, position, count)
-                elif len(word) > 2 and (found := _node(self.lowered, plain).get("")) is not None:  # "Smv: patent"
-                    best, entry = position + 1, found
+                    best, entry = _longest_match(self.lowered, words, position, count)
+                elif len(word) > 2 and (result := _node(self.lowered, plain).get("")) is not None:  # "Smv: patent"
+                    best, entry = position + 1, result
             if entry is not None:
                 items.append(new(Item, (position, best, *entry)))
                 position = best
@@ -214,15 +219,15 @@ class Vocabulary:
         return items
 
 
-def _longest(trie: Trie, norms: tuple[str, ...], position: int, limit: int) -> tuple[int, Entry | None]:
+def _longest_match(trie: Trie, norms: tuple[str, ...], position: int, limit: int) -> tuple[int, Entry | None]:
     """End and entry of the longest term that starts at `position` and ends before `limit`."""
     node: Trie | None = _node(trie, norms[position])
     end = position + 1
     best, entry = position, None
     while node is not None:
-        found = node.get("")
-        if found is not None:
-            best, entry = end, found
+        result = node.get("")
+        if result is not None:
+            best, entry = end, result
         if end >= limit:
             break
         node = node.get(norms[end])
@@ -236,14 +241,14 @@ def _without_finding(
     """A finding that starts inside anatomy and reaches further keeps its words: "esophageal | hiatus hernia"."""
     for inner in range(position + 1, best):
         if norms[inner] in trie:
-            end, found = _longest(trie, norms, inner, count)
-            if found is not None and end > best and found.role in FINDINGS:
-                return _longest(trie, norms, position, inner)
+            end, result = _longest_match(trie, norms, inner, count)
+            if result is not None and end > best and result.role in FINDINGS:
+                return _longest_match(trie, norms, position, inner)
     return best, entry
 
 
-def _rule_for(place: str, rules: list[tuple[frozenset[str], str]]) -> str:
-    return next((concept for anatomy, concept in rules if place in anatomy), "")
+def _rule_for(structure: str, rules: list[tuple[frozenset[str], str]]) -> str:
+    return next((concept for anatomy, concept in rules if structure in anatomy), "")
 
 
 _DASHES = frozenset({"-", "\u2013", "\u2014"})
@@ -251,7 +256,7 @@ _TOPIC = frozenset({"anatomy", "side", "position", "determiner", "part"})
 
 
 def _stands_apart(tokens: Tokens, position: int) -> bool:
-    """Whether blanks surround a dash, so that it parts clauses: "bulky hilum - lesion cannot be excluded"."""
+    """True if blanks surround a dash, so that it parts clauses: "bulky hilum - lesion cannot be excluded"."""
     return (
         tokens.ends[position - 1] < tokens.starts[position] and tokens.ends[position] < tokens.starts[position + 1]
     )

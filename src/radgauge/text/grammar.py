@@ -61,15 +61,15 @@ def article(phrase: str) -> str:
     >>> [article(word) for word in ("MRI sign", "CT", "UTI", "FLAIR signal", "LARGE EFFUSION")]
     ['an', 'a', 'a', 'a', 'a']
     """
-    known = _exceptions()
+    entry = _exceptions()
     capitals = _CAPITALS.match(phrase)
     if capitals is not None:
-        spoken = capitals[0] in known.words or (len(capitals[0]) > 3 and _SPOKEN.match(capitals[0]) is not None)
+        spoken = capitals[0] in entry.words or (len(capitals[0]) > 3 and _SPOKEN.match(capitals[0]) is not None)
         if not spoken:
             return "an" if phrase[0] in _SPELT_VOWEL else "a"
     lowered = f"{phrase.lower()} "  # a number alone ends where the phrase does
-    found = next((which for start, which in known.sounds.items() if lowered.startswith(start)), None)
-    return found or ("an" if lowered[0] in "aeiou" else "a")
+    result = next((which for start, which in entry.sounds.items() if lowered.startswith(start)), None)
+    return result or ("an" if lowered[0] in "aeiou" else "a")
 
 
 def head_of(phrase: str) -> str:
@@ -82,18 +82,18 @@ def head_of(phrase: str) -> str:
 
 
 def is_plural(phrase: str) -> bool:
-    """Whether a phrase names several things and takes "are".
+    """True if a phrase names several things and takes "are".
 
     >>> [is_plural(each) for each in ("opacities", "atelectasis", "mass", "sulci", "pancreas", "bowel gas")]
     [True, False, False, True, False, False]
     >>> is_plural("blood vessels of the lungs"), is_plural("spine of the mid back")
     (True, False)
     """
-    head, known = head_of(phrase).lower(), _exceptions()
-    if head in known.plurals:
+    head, entry = head_of(phrase).lower(), _exceptions()
+    if head in entry.plurals:
         return True
     return head.endswith("ae") or (
-        head.endswith("s") and not head.endswith(("ss", "us", "is")) and head not in known.singulars
+        head.endswith("s") and not head.endswith(("ss", "us", "is")) and head not in entry.singulars
     )
 
 
@@ -121,7 +121,7 @@ def plural(phrase: str) -> str:
 
 
 def is_disease_name(phrase: str) -> bool:
-    """Whether a phrase names a disease that one has without "a" and only once: arthritis, diabetes.
+    """True if a phrase names a disease that one has without "a" and only once: arthritis, diabetes.
 
     >>> is_disease_name("childhood arthritis"), is_disease_name("lung disease")
     (True, False)
@@ -131,7 +131,7 @@ def is_disease_name(phrase: str) -> bool:
 
 
 def is_counted(phrase: str) -> bool:
-    """Whether a phrase of a report takes "a": not a plural, not edema.
+    """True if a phrase of a report takes "a": not a plural, not edema.
 
     >>> is_counted("left pleural effusion"), is_counted("edema"), is_counted("free air under the diaphragm")
     (True, False, False)
@@ -141,14 +141,14 @@ def is_counted(phrase: str) -> bool:
 
 
 def subject_is_plural(before: str) -> bool:
-    """Whether the words before a verb name several things; places behind the noun do not count.
+    """True if the words before a verb name several things; places behind the noun do not count.
 
     >>> subject_is_plural("Streaky opacities in the left base "), subject_is_plural("Opacity in the lung bases ")
     (True, False)
     >>> subject_is_plural("There is blunting of both sulci, which "), subject_is_plural("This ")
     (False, False)
     """
-    clauses = [each for each in _CLAUSE.split(before) if _RELATIVE.sub("", each).strip()]
+    clauses = [clause for clause in _CLAUSE.split(before) if _RELATIVE.sub("", clause).strip()]
     subject = _OPENING.sub("", _RELATIVE.sub("", clauses[-1]).strip()) if clauses else ""
     nouns = _BEHIND.split(subject, maxsplit=1)[0].split()
     return bool(nouns) and (is_plural(nouns[-1]) or "and" in nouns)

@@ -52,23 +52,23 @@ def lcs_of_long(words: Sequence[str], others: Sequence[str], *, block: int = BLO
     """
     if len(words) > len(others):
         words, others = others, words
-    found = 0
+    length = 0
     carries = bytearray(len(others))
     for start in range(0, len(words), block):
         part = words[start : start + block]
         bits = word_bits(part)
         full = (1 << len(part)) - 1
         row = full
-        for place, word in enumerate(others):
-            carry = carries[place]
+        for position, word in enumerate(others):
+            carry = carries[position]
             mask = bits.get(word, 0)
             if mask or carry:
                 steps = row & mask
                 total = row + steps + carry
-                carries[place] = total > full
+                carries[position] = total > full
                 row = (total & full) | (row - steps)
-        found += len(part) - row.bit_count()
-    return found
+        length += len(part) - row.bit_count()
+    return length
 
 
 def lcs_pairs(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:

@@ -31,8 +31,8 @@ def literals_of(pattern: re.Pattern[str]) -> tuple[str, ...]:
     """
     if _parser is None:  # pragma: no cover
         return ()
-    found = _of_sequence(_parser.parse(pattern.pattern, pattern.flags))
-    return tuple(sorted(_shortened(found))) if _worth(found) >= _SHORTEST else ()
+    result = _of_sequence(_parser.parse(pattern.pattern, pattern.flags))
+    return tuple(sorted(_shortened(result))) if _worth(result) >= _SHORTEST else ()
 
 
 class GuardedPattern:
@@ -71,7 +71,7 @@ def _shortened(words: frozenset[str]) -> set[str]:
 
 def _of_sequence(items: Iterable[tuple[Any, Any]]) -> frozenset[str]:
     """The best of what each part of a sequence needs: the one whose shortest word is the longest."""
-    found: list[frozenset[str]] = []
+    result: list[frozenset[str]] = []
     run = ""
     for op, value in items:
         if op is ops.LITERAL:
@@ -79,10 +79,10 @@ def _of_sequence(items: Iterable[tuple[Any, Any]]) -> frozenset[str]:
             continue
         if op is ops.AT:  # takes up no character
             continue
-        found += [frozenset((run,)), _of_part(op, value)]
+        result += [frozenset((run,)), _of_part(op, value)]
         run = ""
-    found.append(frozenset((run,)))
-    return max(found, key=_worth)
+    result.append(frozenset((run,)))
+    return max(result, key=_worth)
 
 
 def _of_part(op: Any, value: Any) -> frozenset[str]:

@@ -29,12 +29,12 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 NAMES = {synonym: name for name, synonyms in SYNONYMS.items() for synonym in synonyms}
 INSIDE = ("impression", "findings", "history", "comparison", "addendum")
-"""Words that name the section wherever they stand in a longer heading."""
+"""Words that name the section wherever they appear in a longer heading."""
 
 VIEWS = re.compile(
     r"chest|portable|\b(?:pa|ap) and lat|lateral|frontal|upright|supine|views?\b|radiograph|x-ray|ribs?\b|abdomen"
 )
-"""A heading that names the picture opens the findings."""
+"""A heading that names the image opens the findings."""
 
 
 class MimicSection(NamedTuple):
@@ -67,18 +67,18 @@ def split_mimic_sections(text: str) -> list[MimicSection]:
     starts = [("preamble", 0, 0), *heads]
     ends = [begin for _, begin, _ in starts[1:]] + [len(text)]
     sections = [MimicSection(name, body, end) for (name, _, body), end in zip(starts, ends, strict=True)]
-    kept = [
+    remaining = [
         part
         for part in sections
         if part.name not in ("preamble", "impression", "findings") or text[part.start : part.end].strip()
     ]
-    if kept and not any(part.name in ("impression", "findings") for part in kept):
-        last = kept[-1]
+    if remaining and not any(part.name in ("impression", "findings") for part in remaining):
+        last = remaining[-1]
         if blank := re.compile(r"\n[ \t]*\n").search(text, last.start, last.end):
-            kept[-1] = last._replace(end=blank.start())
+            remaining[-1] = last._replace(end=blank.start())
             if text[blank.end() : last.end].strip():
-                kept.append(MimicSection("last_paragraph", blank.end(), last.end))
-    return kept
+                remaining.append(MimicSection("last_paragraph", blank.end(), last.end))
+    return remaining
 
 
 def mimic_sections(text: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ def pair_up(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> P
 
 @dataclass(frozen=True, eq=False)
 class NgramCounts:
-    """How often each n-gram occurs in each text."""
+    """Counts of each n-gram in each text."""
 
     counts: Any  # Sparse (texts + 1, n-grams of all orders); the last row is empty, so index -1 means no text
     order_of: NDArray[np.int64]  # Order minus 1 of each n-gram
@@ -101,7 +101,9 @@ def count_ngrams(texts: Sequence[Sequence[str]], *, order: int, hashed: bool = F
     lengths = np.array([*(len(words) for words in texts), 0], dtype=np.int64)
     vocabulary: dict[str, int] = defaultdict(count().__next__)
     if hashed:
-        vocabulary.update((word, place) for place, word in enumerate(sorted(set(chain.from_iterable(texts)))))
+        vocabulary.update(
+            (word, position) for position, word in enumerate(sorted(set(chain.from_iterable(texts))))
+        )
     words = _word_hashes(vocabulary) if hashed else None
     tokens = np.fromiter(
         map(vocabulary.__getitem__, chain.from_iterable(texts)), dtype=np.int64, count=int(lengths.sum())
@@ -112,21 +114,21 @@ def count_ngrams(texts: Sequence[Sequence[str]], *, order: int, hashed: bool = F
 
     start = np.arange(len(tokens))
     grams = tokens
-    known = len(vocabulary)
-    rows, columns, orders = [text_of], [tokens], [np.zeros(known, dtype=np.int64)]
+    entry = len(vocabulary)
+    rows, columns, orders = [text_of], [tokens], [np.zeros(entry, dtype=np.int64)]
     hashes = [] if words is None else [words]
     for size in range(2, order + 1):
         fits = remaining[start] >= size
         start, grams = start[fits], grams[fits]
         codes, grams = np.unique(grams * len(vocabulary) + tokens[start + size - 1], return_inverse=True)
         rows.append(text_of[start])
-        columns.append(grams + known)
+        columns.append(grams + entry)
         orders.append(np.full(len(codes), size - 1, dtype=np.int64))
-        known += len(codes)
+        entry += len(codes)
         if words is not None:
             hashes.append(_extended(hashes[-1][codes // len(vocabulary)], words[codes % len(vocabulary)]))
     row, column = np.concatenate(rows), np.concatenate(columns)
-    counts = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(len(lengths), known)).tocsr()
+    counts = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(len(lengths), entry)).tocsr()
     return NgramCounts(
         counts, np.concatenate(orders), lengths, order, np.concatenate(hashes) if words is not None else None
     )
@@ -141,8 +143,8 @@ def _word_hashes(vocabulary: Iterable[str]) -> NDArray[np.uint64]:
 
 def _extended(prefix: NDArray[np.uint64], last: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hashes of n-grams from those of all but their last word and of that word."""
-    found = prefix * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64) + last
-    found ^= found >> np.uint64(31)
-    found *= np.uint64(0xBF58476D1CE4E5B9)
-    found ^= found >> np.uint64(29)
-    return found
+    hashes = prefix * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64) + last
+    hashes ^= hashes >> np.uint64(31)
+    hashes *= np.uint64(0xBF58476D1CE4E5B9)
+    hashes ^= hashes >> np.uint64(29)
+    return hashes

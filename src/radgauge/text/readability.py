@@ -83,19 +83,19 @@ def _words(text: str) -> list[str]:
 
 
 def _sentences(text: str) -> int:
-    found = _SENTENCE.findall(text)
-    return max(1, sum(len(_words(sentence)) > 2 for sentence in found))
+    result = _SENTENCE.findall(text)
+    return max(1, sum(len(_words(sentence)) > 2 for sentence in result))
 
 
 def _linsear(text: str, words: list[str], syllables: list[int]) -> float:
     pieces = text.split()
     if len(pieces) > LINSEAR_WORDS:
         taken = 0
-        kept: list[str] = []
-        while taken < len(pieces) and len(kept) < LINSEAR_WORDS:
-            kept += _words(pieces[taken])
+        remaining: list[str] = []
+        while taken < len(pieces) and len(remaining) < LINSEAR_WORDS:
+            remaining += _words(pieces[taken])
             taken += 1
-        pieces, syllables = pieces[:taken], [_syllables(word.lower()) for word in kept]
+        pieces, syllables = pieces[:taken], [_syllables(word.lower()) for word in remaining]
     total = sum(3 if number >= 3 else 1 for number in syllables if number)
     value = total / _sentences(" ".join(pieces))
     return (value - 2 if value <= 20 else value) / 2
@@ -103,8 +103,8 @@ def _linsear(text: str, words: list[str], syllables: list[int]) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _syllables(word: str) -> int:
-    known = _dictionary().get(word)
-    return known if known is not None else _hyphenation_points()(word) + 1
+    cached = _dictionary().get(word)
+    return cached if cached is not None else _hyphenation_points()(word) + 1
 
 
 @cache

@@ -148,13 +148,13 @@ def _compiled() -> tuple[list[tuple[re.Pattern[str], bool]], list[tuple[re.Patte
     classes = {"S": _S, "N": _N, "W": _W, "words": _WORDS, "persons": _PERSONS, "headings": _HEADINGS}
 
     def patterns(rules: tuple[str, ...], real: bool) -> list[tuple[re.Pattern[str], bool]]:
-        found = []
+        result = []
         for rule in rules:
             # Within brackets a class of letters is written bare, outside it is a class of its own.
             inner = re.sub(r"\[[^\]]*\]", _bare, rule)
             ready = inner.format(c=f"[{_LOWER}]", C=f"[{_UPPER}]", **classes)
-            found.append((re.compile(f"(?={_UNBOUNDED.sub(_bounded, ready)})"), real))
-        return found
+            result.append((re.compile(f"(?={_UNBOUNDED.sub(_bounded, ready)})"), real))
+        return result
 
     return (
         patterns(_NO_BEGIN, False) + patterns(_BEGIN, True),
@@ -177,31 +177,31 @@ def _bare(box: re.Match[str]) -> str:
 
 def _matches(text: str, rules: list[tuple[re.Pattern[str], bool]]) -> list[_Match]:
     """Where real rules match, after wider matches have pushed out those they touch."""
-    found = [
+    result = [
         (match.start(), *match.span(match.lastindex or 0), real)
         for pattern, real in rules
         for match in pattern.finditer(text)
     ]
-    found.sort(key=lambda each: each[0])
-    kept: list[_Match] = []
+    result.sort(key=lambda each: each[0])
+    remaining: list[_Match] = []
     claimed: list[tuple[int, int, int]] = []  # begin, end, place in `kept`; old claims stay
-    for _, begin, end, real in found:
+    for _, begin, end, real in result:
         touching = -1
         for claim in range(len(claimed) - 1, max(-1, len(claimed) - 8), -1):
             if claimed[claim][0] < end and begin < claimed[claim][1]:
                 touching = claimed[claim][2]
                 break
         if touching < 0:
-            claimed.append((begin, end if kept else max(begin + 1, end - 1), len(kept)))
-            kept.append(_Match(begin, end, real))
-        elif end - begin > kept[touching].end - kept[touching].begin:
+            claimed.append((begin, end if remaining else max(begin + 1, end - 1), len(remaining)))
+            remaining.append(_Match(begin, end, real))
+        elif end - begin > remaining[touching].end - remaining[touching].begin:
             claimed.append((begin, end, touching))
-            kept[touching] = _Match(begin, end, real)
-    return [match for match in kept if match.real]
+            remaining[touching] = _Match(begin, end, real)
+    return [match for match in remaining if match.real]
 
 
 def _trimmed(text: str, begin: int, end: int) -> _Sentence | None:
-    """What of a gap could be a sentence: from the first visible character to the last letter, digit or stop."""
+    """The part of a gap that could be a sentence, from its first visible character to its last letter or stop."""
     first = next((at for at in range(begin, end) if not text[at].isspace()), -1)
     if first < 0:
         return None
@@ -234,12 +234,12 @@ def _assemble(text: str, begins: list[_Match], ends: list[_Match]) -> list[_Sent
                 made.append(gap)
             elif made:
                 made[-1].end = gap.end
-        for place in range(first_end, len(ends)):
-            last_end = place == len(ends) - 1
-            if not last_begin and not last_end and begins[number + 1].begin <= ends[place].begin:
+        for at in range(first_end, len(ends)):
+            last_end = at == len(ends) - 1
+            if not last_begin and not last_end and begins[number + 1].begin <= ends[at].begin:
                 break
-            stop = ends[place].begin + 1
-            first_end = place
+            stop = ends[at].begin + 1
+            first_end = at
             while stop >= 1 and text[stop - 1].isspace():
                 stop -= 1
             if stop < began:
@@ -249,12 +249,12 @@ def _assemble(text: str, begins: list[_Match], ends: list[_Match]) -> list[_Sent
                 continue
             made.append(_Sentence(began, stop))
             open_ = False
-            if last_begin or (not last_end and begins[number + 1].begin > ends[place + 1].end):
+            if last_begin or (not last_end and begins[number + 1].begin > ends[at + 1].end):
                 continue
             break
     if not made:
-        whole = _trimmed(text, 0, len(text))
-        return [whole] if whole is not None and whole.end - whole.begin > _SHORTEST else []
+        full = _trimmed(text, 0, len(text))
+        return [full] if full is not None and full.end - full.begin > _SHORTEST else []
     head = _trimmed(text, 0, made[0].begin)
     if head is not None:
         if ends and made[0].begin <= ends[0].begin:
@@ -288,7 +288,7 @@ def rush_sentences(text: str) -> list[Span]:
 
 
 def _is_token_start(text: str, at: int) -> bool:
-    """Whether a sentence can start here: the original works on spaCy's tokens and never cuts one."""
+    """True if a sentence can start here: the original works on spaCy's tokens and never cuts one."""
     if at == 0 or text[at].isspace() or text[at - 1].isspace():
         return True
     return not (text[at - 1].isalnum() and text[at].isalnum())

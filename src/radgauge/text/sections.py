@@ -20,8 +20,8 @@ SPOKEN_AS: dict[str, str] = {
     for heading in headings
 }
 """Heading -> what the sentences below it are: findings, impression, history, technique or recommendation."""
-WANTED = ("findings", "impression", "findings and impression")
-"""What reports are judged by. Written in lower case, other headings are ordinary words of a sentence."""
+PREFERRED = ("findings", "impression", "findings and impression")
+"""Sections that reports are judged by. Written in lower case, other headings are ordinary words of a sentence."""
 
 CANONICAL = {heading: name for name, headings in HEADINGS.items() for heading in headings}
 _WORDS = "|".join(
@@ -60,7 +60,7 @@ def split_sections(text: str) -> list[Section]:
     for match in HEADING.finditer(text) if ":" in text or "\n" in text else ():
         word = match["line"] or match["sentence"] or match["word"]
         name = CANONICAL[re.sub(r"\s+", " ", word.lower())]
-        if word[0].isupper() or (name in WANTED and match[0].rstrip("*_").endswith(":")):
+        if word[0].isupper() or (name in PREFERRED and match[0].rstrip("*_").endswith(":")):
             starts.append((name, word, match.start(), match.end()))
     sections = []
     for index, (name, heading, _, body) in enumerate(starts):
@@ -73,7 +73,7 @@ def split_sections(text: str) -> list[Section]:
 
 def has_headings(text: str) -> bool:
     """Does the report name its findings or its impression?"""
-    return any(section.name in WANTED for section in split_sections(text))
+    return any(section.name in PREFERRED for section in split_sections(text))
 
 
 def choose_section(text: str, section: str) -> str | None:
@@ -93,10 +93,10 @@ def choose_section(text: str, section: str) -> str | None:
     sections = split_sections(text)
     if not any(part.heading for part in sections):
         return None
-    wanted = ("findings", "impression") if section == "both" else (section,)
+    requested = ("findings", "impression") if section == "both" else (section,)
     chosen = [
         body
-        for name in (*wanted, "findings and impression")
+        for name in (*requested, "findings and impression")
         for part in sections
         if part.name == name and (body := text[part.start : part.end])
         if name != "findings and impression" or section == "both" or not _has(text, sections, section)

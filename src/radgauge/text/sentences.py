@@ -35,7 +35,7 @@ _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
 
 
 def _is_end(text: str, begin: int, start: int, end: int) -> bool:
-    """Whether the full stop at [start, end) ends the sentence that began at `begin`."""
+    """True if the full stop at [start, end) ends the sentence that began at `begin`."""
     if text[start] == "?" and text[end - 1] == ")" and _CONTINUES.match(text, end):
         return False  # "lesion (cyst?) of the liver"
     if text[start] != "." or end - start > 1:
@@ -76,7 +76,7 @@ def _is_inside_brackets(text: str, begin: int, start: int, end: int) -> bool:
 
 
 def _counts_on(text: str, begin: int, start: int, number: int) -> bool:
-    """Whether the number that ends at `start` inside a sentence is the next of a list."""
+    """True if the number that ends at `start` inside a sentence is the next of a list."""
     words = text[max(begin, start - 40) : start].split()
     if len(words) > 1 and words[-2].lower() in _NUMBERED:
         return False
@@ -141,5 +141,5 @@ def _keep(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None
 
 def sentences_of(text: str) -> tuple[str, ...]:
     """The sentences of a text that hold a letter or digit."""
-    found = (text[start:end].strip() for start, end in split_sentences(text))
-    return tuple(sentence for sentence in found if any(character.isalnum() for character in sentence))
+    result = (text[start:end].strip() for start, end in split_sentences(text))
+    return tuple(sentence for sentence in result if any(character.isalnum() for character in sentence))

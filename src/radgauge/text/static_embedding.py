@@ -104,8 +104,8 @@ class EmbeddingTable:
             key = tuple(parts[end - size : end].tolist())
             self.terms[key] = row
             self.term_sizes.setdefault(key[0], []).append(size)
-        for first, found in self.term_sizes.items():
-            self.term_sizes[first] = sorted(set(found), reverse=True)
+        for first, result in self.term_sizes.items():
+            self.term_sizes[first] = sorted(set(result), reverse=True)
         self._term_parts = list(self.terms)
         self._known: dict[str, int] = {}
         self._unknown_words: list[str] = []
@@ -114,15 +114,15 @@ class EmbeddingTable:
 
     def vectors(self, rows: NDArray[np.int64]) -> Vectors:
         """Rows of the table as numbers; rows past its end are words met since it was loaded."""
-        found: Vectors = np.empty((len(rows), self.codes.shape[1]), np.float32)
+        decoded: Vectors = np.empty((len(rows), self.codes.shape[1]), np.float32)
         inside = rows < len(self.codes)
         if inside.all():
-            np.multiply(self.codes[rows], self.scales[rows, None], out=found)
-            return found
-        known = rows[inside]
-        found[inside] = self.codes[known] * self.scales[known, None]
-        found[~inside] = self._unknown_vectors()[rows[~inside] - len(self.codes)]
-        return found
+            np.multiply(self.codes[rows], self.scales[rows, None], out=decoded)
+            return decoded
+        entry = rows[inside]
+        decoded[inside] = self.codes[entry] * self.scales[entry, None]
+        decoded[~inside] = self._unknown_vectors()[rows[~inside] - len(self.codes)]
+        return decoded
 
     def row_of(self, token: str) -> int:
         """Row of one token as written; -1 for a de-identification mark."""
@@ -241,22 +241,22 @@ class StaticEncoder:
         """
         table = self.table
         table.forget()
-        found = np.zeros((len(texts), self.dimensions), np.float32)
+        encoded = np.zeros((len(texts), self.dimensions), np.float32)
         rows: list[int] = []
         starts: list[int] = []
         filled: list[int] = []
         for position, text in enumerate(texts):
-            mine = self._rows(text, table)
-            if mine:
+            own = self._rows(text, table)
+            if own:
                 starts.append(len(rows))
                 filled.append(position)
-                rows += mine
+                rows += own
             if len(rows) > _TOKENS_AT_ONCE:
-                found[filled] = _unit(np.add.reduceat(table.vectors(np.array(rows)), starts, axis=0))
+                encoded[filled] = _unit(np.add.reduceat(table.vectors(np.array(rows)), starts, axis=0))
                 rows, starts, filled = [], [], []
         if rows:
-            found[filled] = _unit(np.add.reduceat(table.vectors(np.array(rows)), starts, axis=0))
-        return found
+            encoded[filled] = _unit(np.add.reduceat(table.vectors(np.array(rows)), starts, axis=0))
+        return encoded
 
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
@@ -275,7 +275,7 @@ class StaticEncoder:
         return names, _unit(table.vectors(np.array(rows, dtype=np.int64)))
 
     def token_weights(self, text: str) -> NDArray[np.float64]:
-        """How much each token of `encode_tokens` counts in the text: the length of its vector."""
+        """Weight of each token of `encode_tokens` in the text: the length of its vector."""
         rows = np.array(self._rows(text, self.table), dtype=np.int64)
         lengths: NDArray[np.float64] = np.linalg.norm(self.table.vectors(rows), axis=1).astype(np.float64)
         return lengths
@@ -283,10 +283,10 @@ class StaticEncoder:
     def _rows(self, text: str, table: EmbeddingTable) -> list[int]:
         if "[**" in text:
             text = _MASK.sub(" ", text)
-        known, row_of = table._known, table.row_of
+        entry, row_of = table._known, table.row_of
         rows = []
         for token in _TOKEN.findall(text):
-            row = known.get(token)
+            row = entry.get(token)
             if row is None:
                 row = row_of(token)
             if row >= 0:

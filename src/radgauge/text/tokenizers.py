@@ -1,4 +1,4 @@
-"""How published lexical metrics split a text into words.
+"""Tokenizers of published lexical metrics.
 
 Each splitting is a name that appears in a metric's signature, because it moves the numbers more than most
 models do. The reader's own tokens, with their lexicon forms, are in `radgauge.text.tokens`.
@@ -332,13 +332,13 @@ def locate(text: str, words_of_text: Sequence[str]) -> list[tuple[int, int] | No
     position = 0
     for word in words_of_text:
         folded = word.lower()
-        found = lowered.find(folded, position) if folded else -1
-        if found < 0:
+        result = lowered.find(folded, position) if folded else -1
+        if result < 0:
             spans.append(None)
             continue
-        position = found + len(folded)
+        position = result + len(folded)
         if origin is None:
-            spans.append((found, position))
+            spans.append((result, position))
         else:
-            spans.append((origin[found], origin[position - 1] + 1))
+            spans.append((origin[result], origin[position - 1] + 1))
     return spans

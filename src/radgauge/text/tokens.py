@@ -23,7 +23,7 @@ TOKEN = re.compile(
 """Masks, numbers, words, and every other character by itself; a hyphen inside a word is no token."""
 
 _KNOWN: dict[str, str] = {}
-_KEPT = 1 << 16
+_MAX_CACHED = 1 << 16
 _LONGEST_KEPT = 64  # characters of a word whose form is kept
 
 
@@ -44,7 +44,7 @@ def _norm(word: str) -> str:
     else:
         norm = MASK if first == "_" or word.startswith("[**") else word
     if len(word) <= _LONGEST_KEPT:
-        if len(_KNOWN) >= _KEPT:
+        if len(_KNOWN) >= _MAX_CACHED:
             _KNOWN.clear()
         _KNOWN[word] = norm
     return norm
@@ -64,8 +64,8 @@ def tokenize(text: str) -> Tokens:
         position = find(word, position)
         starts.append(position)
         position += len(word)
-    known = _KNOWN
-    norms = tuple([known[word] if word in known else _norm(word) for word in texts])
+    entry = _KNOWN
+    norms = tuple([entry[word] if word in entry else _norm(word) for word in texts])
     ends = [start + len(word) for start, word in zip(starts, texts, strict=True)]
     return Tokens(norms, tuple(texts), tuple(starts), tuple(ends))
 

@@ -53,7 +53,7 @@ def normal_form(word: str) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Whether a text says anything: a letter or digit outside de-identification masks.
+    """True if a text says anything: a letter or digit outside de-identification masks.
 
     This is what "empty" means throughout: blanks, zero-width characters, punctuation and masks are no words.
 

@@ -1,4 +1,4 @@
-"""What the report reader knows: concepts and their words, in TOML files that users can extend."""
+"""Concepts and their words, in TOML files that users can extend."""
 
 from radgauge.reader.lexicon.concepts import ABNORMAL_KINDS, FINDING_KINDS, Concept, Lexicon
 from radgauge.reader.lexicon.load import LexiconError, check_lexicon, load_lexicon

@@ -14,12 +14,12 @@ from radgauge.reader.lexicon.load import FOLDER, built_in_files, check_lexicon
 
 def main(arguments: list[str]) -> int:
     """Print problems to stderr and counts to stdout; 1 if there are problems."""
-    given = [Path(argument).resolve() for argument in arguments]
-    users = [path for path in given if path.parent != FOLDER.resolve()]
+    supplied = [Path(argument).resolve() for argument in arguments]
+    users = [path for path in supplied if path.parent != FOLDER.resolve()]
     concepts, problems = check_lexicon(built_in_files())
     if users:
         concepts, problems = check_lexicon(users, over=concepts)
-    names = {path.name for path in given}
+    names = {path.name for path in supplied}
     for problem in problems:
         if not names or problem.split(":")[0] in names or any(f"({name}" in problem for name in names):
             sys.stderr.write(problem + "\n")

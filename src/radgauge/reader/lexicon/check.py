@@ -18,7 +18,7 @@ _CHOICES = {
     "nih": (*NIH, "none"),
     "side": ("left", "right"),
 }
-_FIELDS = tuple(each.name for each in fields(Concept) if each.name != "file")
+_FIELDS = tuple(column.name for column in fields(Concept) if column.name != "file")
 
 
 def check_table(table: Mapping[str, object], *, file: str, position: int, partial: bool) -> list[str]:
@@ -36,7 +36,9 @@ def check_table(table: Mapping[str, object], *, file: str, position: int, partia
         problems += [f"{where}: field {key!r} is missing" for key in ("kind", "name") if key not in table]
     for key in _LISTS:
         value = table.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
+        if not isinstance(value, list) or not all(
+            isinstance(element, str) and element.strip() for element in value
+        ):
             problems.append(f"{where}: {key} must be a list of non-empty strings, got {value!r}")
     for key in ("kind", "name", "chexpert", "nih", "side", "tier", "lay"):
         value = table.get(key, "")
@@ -95,7 +97,7 @@ def _cycles(concepts: Mapping[str, Concept]) -> list[str]:
                 on_path.discard(node)
                 done.add(node)
             elif following in on_path:
-                path = [each for each, _ in stack]
+                path = [column for column, _ in stack]
                 loop = " -> ".join([*path[path.index(following) :], following])
                 problems.append(f"{concepts[node].file}: concept {node!r}: parents form a cycle: {loop}")
             elif following in concepts and following not in done:

@@ -9,9 +9,9 @@ from typing import Any
 
 KINDS = ("anatomy", "abnormality", "disease", "device", "normality")
 ABNORMAL_KINDS = frozenset({"abnormality", "disease"})
-"""What a patient has."""
+"""Kinds of what a patient has."""
 FINDING_KINDS = ABNORMAL_KINDS | {"device"}
-"""What a report states or denies."""
+"""Kinds of what a report states or denies."""
 TIERS = ("urgent", "actionable", "not_actionable", "benign")
 CHEXPERT = (
     "Enlarged Cardiomediastinum",
@@ -76,7 +76,7 @@ class Concept:
 
     @property
     def is_finding(self) -> bool:
-        """Whether the concept is something that can be present or absent: not anatomy, not normality."""
+        """True if the concept is something that can be present or absent: not anatomy, not normality."""
         return self.kind in FINDING_KINDS
 
 
@@ -106,24 +106,24 @@ class Lexicon:
 
     def ancestors(self, concept: str) -> tuple[str, ...]:
         """The concept's parents, their parents and so on, nearest first, without itself."""
-        known = self._ancestors.get(concept)
-        if known is None:
-            found: dict[str, None] = {}
+        cached = self._ancestors.get(concept)
+        if cached is None:
+            table: dict[str, None] = {}
             level = [concept]
             while level:
                 level = [
                     parent
-                    for each in level
-                    if each in self.concepts
-                    for parent in self.concepts[each].parents
-                    if parent not in found
+                    for entry in level
+                    if entry in self.concepts
+                    for parent in self.concepts[entry].parents
+                    if parent not in table
                 ]
-                found.update(dict.fromkeys(level))
-            known = tuple(found)
+                table.update(dict.fromkeys(level))
+            cached = tuple(table)
             if concept in self.concepts:  # claims in free words are as many as reports
-                self._ancestors[concept] = known
-        return known
+                self._ancestors[concept] = cached
+        return cached
 
     def is_a(self, concept: str, ancestor: str) -> bool:
-        """Whether the concept is the ancestor or one of its descendants (for anatomy: is part of it)."""
+        """True if the concept is the ancestor or one of its descendants (for anatomy: is part of it)."""
         return concept == ancestor or ancestor in self.ancestors(concept)

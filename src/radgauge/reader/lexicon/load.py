@@ -71,25 +71,25 @@ def _merge(concepts: dict[str, Concept], path: Path, tables: Any, *, override: b
     before = dict(concepts)
     for position, table in enumerate(tables):
         name = table.get("id")
-        known = before.get(name) if override and isinstance(name, str) else None
-        found = check_table(table, file=path.name, position=position, partial=known is not None)
-        if not found and name in concepts and (known is None or concepts[name] is not before[name]):
-            found = [f"{path.name}: concept {name!r}: id is already used in {concepts[name].file}"]
-        if found:
-            problems += found
-        elif known is None:
+        cached = before.get(name) if override and isinstance(name, str) else None
+        result = check_table(table, file=path.name, position=position, partial=cached is not None)
+        if not result and name in concepts and (cached is None or concepts[name] is not before[name]):
+            result = [f"{path.name}: concept {name!r}: id is already used in {concepts[name].file}"]
+        if result:
+            problems += result
+        elif cached is None:
             concepts[name] = Concept(**_values(table), file=path.name)
         else:
-            concepts[name] = replace(known, **_values(table), file=path.name)
+            concepts[name] = replace(cached, **_values(table), file=path.name)
     return problems
 
 
-def _without_taken_terms(concepts: dict[str, Concept], mine: Sequence[str]) -> dict[str, Concept]:
+def _without_taken_terms(concepts: dict[str, Concept], own: Sequence[str]) -> dict[str, Concept]:
     """Terms that a user's concept claims are taken from ours: the user decides what a word means."""
-    claimed = {phrase_key(term) for name in mine for term in concepts[name].terms}
-    short = {term for name in mine for term in concepts[name].abbreviations}
+    claimed = {phrase_key(term) for name in own for term in concepts[name].terms}
+    short = {term for name in own for term in concepts[name].abbreviations}
     cleaned = {}
-    users = set(mine)
+    users = set(own)
     for name, concept in concepts.items():
         if name not in users:
             concept = replace(
@@ -125,8 +125,8 @@ def check_lexicon(
         ]
         problems += _merge(concepts, path, content.get("concept", []), override=over is not None)
     if over is not None:
-        mine = [name for name, concept in concepts.items() if over.get(name) is not concept]
-        concepts = _without_taken_terms(concepts, mine)
+        own = [name for name, concept in concepts.items() if over.get(name) is not concept]
+        concepts = _without_taken_terms(concepts, own)
     return concepts, problems + check_graph(concepts) + check_terms(concepts.values())
 
 
@@ -148,9 +148,9 @@ def _load(files: tuple[Path, ...]) -> Lexicon:
     for path in (*built_in_files(), *tables, *files):
         digest.update(_bytes(path))
     name = f"lexicon-{FORMAT}-{digest.hexdigest()[:16]}.json"
-    if (kept := read_kept(name)) is not None:
-        concepts = {values["id"]: Concept(**_values(values)) for values in kept["concepts"]}
-        return Lexicon(concepts, kept["tables"], kept["hash"])
+    if (cached := read_kept(name)) is not None:
+        concepts = {values["id"]: Concept(**_values(values)) for values in cached["concepts"]}
+        return Lexicon(concepts, cached["tables"], cached["hash"])
     concepts = {}
     for path in built_in_files():
         for table in _parse(path).get("concept", []):  # checked by a test, not on every start
@@ -160,29 +160,29 @@ def _load(files: tuple[Path, ...]) -> Lexicon:
         if problems:
             raise LexiconError(problems)
     parsed = {path.stem: _parse(path) for path in tables}
-    given = [_given(concept) for concept in concepts.values()]
+    supplied = [_explicit_fields(concept) for concept in concepts.values()]
     # of what the files say: a comment, a line break or another name of a file is no other lexicon
-    said = json.dumps([[{**values, "file": ""} for values in given], parsed])
-    content = hashlib.sha256(said.encode()).hexdigest()[:12]
-    write_kept(name, {"concepts": given, "tables": parsed, "hash": content})
+    stated = json.dumps([[{**values, "file": ""} for values in supplied], parsed])
+    content = hashlib.sha256(stated.encode()).hexdigest()[:12]
+    write_kept(name, {"concepts": supplied, "tables": parsed, "hash": content})
     return Lexicon(concepts, parsed, content)
 
 
-def _given(concept: Concept) -> dict[str, Any]:
+def _explicit_fields(concept: Concept) -> dict[str, Any]:
     """The fields of a concept that say something."""
-    return {each.name: value for each in fields(concept) if (value := getattr(concept, each.name))}
+    return {field_.name: value for field_ in fields(concept) if (value := getattr(concept, field_.name))}
 
 
 def read_kept(name: str) -> dict[str, Any] | None:
     """A parsed file of the cache folder; None if it is not there or cannot be used."""
     try:
-        kept = json.loads((default_cache_dir() / "lexicon" / name).read_bytes())
+        cached = json.loads((default_cache_dir() / "lexicon" / name).read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         log.debug("the compiled lexicon %s is not used: %s", name, error)
         return None
-    return kept if isinstance(kept, dict) else None
+    return cached if isinstance(cached, dict) else None
 
 
 def write_kept(name: str, content: dict[str, Any]) -> None:
