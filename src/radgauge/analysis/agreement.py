@@ -219,7 +219,9 @@ def agree(
         by_rater = np.stack([values[joined.human][keep] for values in raters.values()], axis=1)
         mean = mean_of_known(by_rater)
         goals = {"mean": mean, **(dict(zip(raters, by_rater.T, strict=True)) if per_rater else {})}
-        compared = [each for each in outputs if all_columns or each[1] in _compared(results[each[0]], [target])]
+        compared = [
+            output for output in outputs if all_columns or output[1] in _compared(results[output[0]], [target])
+        ]
         table = np.stack([values for _, _, values in compared], axis=1)
         found = correlation_table(
             table,
@@ -240,7 +242,9 @@ def agree(
     first = mean_of_known(
         np.stack([v[joined.human][keep] for v in raters_on(judgments, wanted[0]).values()], axis=1)
     )
-    compared = [each for each in outputs if all_columns or each[1] in _compared(results[each[0]], wanted[:1])]
+    compared = [
+        output for output in outputs if all_columns or output[1] in _compared(results[output[0]], wanted[:1])
+    ]
     table = np.stack([values for _, _, values in compared], axis=1)
     names = [column for _, column, _ in compared]
     several = len(set(studies)) < len(studies)  # one candidate per study: there is nothing to prefer
@@ -331,9 +335,9 @@ class _Joined:
 
 def _with_every_case(results: Results, judgments: Judgments, *, counts: bool) -> tuple[Judgments, list[str]]:
     """Return judgments that say something of scored cases without one, as far as their table's form allows."""
-    known = {case.key for case in judgments.cases}
+    judged = {case.key for case in judgments.cases}
     scored = results.keys_of_cases
-    missing = [key for key in scored if key not in known]
+    missing = [key for key in scored if key not in judged]
     if not missing or len(missing) == len(scored):
         return judgments, []
     what = f"{len(missing)} of {len(scored)} scored cases have no judgment"
@@ -349,7 +353,7 @@ def _with_every_case(results: Results, judgments: Judgments, *, counts: bool) ->
 
 def _join(results: Results, judgments: Judgments) -> tuple[_Joined, list[str]]:
     """The cases that both sides have, by key, in the order of the judgments."""
-    human = {case.key: place for place, case in enumerate(judgments.cases)}
+    human = {case.key: index for index, case in enumerate(judgments.cases)}
     judged = set(results.keys_of_cases)
     shared = tuple(key for key in human if key in judged)
     if not shared:
@@ -361,7 +365,7 @@ def _join(results: Results, judgments: Judgments) -> tuple[_Joined, list[str]]:
     places = {
         name: np.array([where[key] for key in shared], dtype=np.intp)
         for name, scores in results.items()
-        for where in [{key: place for place, key in enumerate(scores.keys)}]
+        for where in [{key: index for index, key in enumerate(scores.keys)}]
     }
     notes = []
     if len(shared) < len(human):

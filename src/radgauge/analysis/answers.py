@@ -56,7 +56,7 @@ def unpaired(results: Results, system: str, baseline: str, judges: Iterable[str]
         judges: Judges that must have understood both: words without a finding ("Report to follow.") are no answer.
             Their reason names the candidate; that of a case that does not apply to a judge does not.
     """
-    silent = {study for each in answers(results, (system, baseline)) for study in each.missing}
+    silent = {study for reply in answers(results, (system, baseline)) for study in reply.missing}
     for judge in judges:
         reasons = results[judge].reasons
         silent |= {

@@ -53,10 +53,10 @@ def random_retrieval(
     ]
     if not pool:
         raise InputError("a random baseline needs reports to draw from; there is no reference that is not empty")
-    place = {identifier: number for number, (identifier, _) in enumerate(pool)}
+    index = {identifier: number for number, (identifier, _) in enumerate(pool)}
     drawn = []
     for identifier, case in studies.items():
-        own = place.get(identifier)
+        own = index.get(identifier)
         others = len(pool) - (own is not None)
         if not others:
             raise InputError(
@@ -115,10 +115,10 @@ class ModelLine:
 
 def model_table(summaries: Sequence[Summary], comparisons: Sequence[SystemComparison]) -> list[ModelLine]:
     """Values and comparisons side by side, for the outputs that were compared."""
-    known = {(line.judge, line.column, line.system): line for line in comparisons}
+    by_key = {(line.judge, line.column, line.system): line for line in comparisons}
     tested = {(line.judge, line.column) for line in comparisons}
     return [
-        ModelLine(line, known.get((line.judge, line.column, line.system)))
+        ModelLine(line, by_key.get((line.judge, line.column, line.system)))
         for line in summaries
         if (line.judge, line.column) in tested
     ]

@@ -32,7 +32,7 @@ FEW = 0.5
 MIN_UNITS = 10
 """Studies below which nothing is said."""
 
-MOST = 400
+MAX_REPORTS = 400
 """Studies that are compared with each other at most; more are sampled evenly."""
 
 
@@ -82,7 +82,7 @@ def collapse(
         seed: Of the interval's draws.
     """
     shared = reading if reading is not None else Readings()
-    found = []
+    notes = []
     for system in dict.fromkeys(case.system for case in cases):
         own = [
             case
@@ -93,17 +93,17 @@ def collapse(
             continue
         theirs = [next(text for text in case.references if has_words(text)) for case in own]
         few, distinct = distinct_texts([case.candidate for case in own]), distinct_texts(theirs)
-        chosen = np.unique(np.linspace(0, len(own) - 1, min(len(own), MOST)).astype(int))
+        chosen = np.unique(np.linspace(0, len(own) - 1, min(len(own), MAX_REPORTS)).astype(int))
         ours = [own[i].candidate for i in chosen]
         excess, low = _excess(ours, [theirs[i] for i in chosen], shared, encoder, seed)
         alike = excess > MARGIN and low > 0
-        found.append(Collapse(system, len(own), few, distinct, excess, alike or few < FEW * distinct))
-    return tuple(found)
+        notes.append(Collapse(system, len(own), few, distinct, excess, alike or few < FEW * distinct))
+    return tuple(notes)
 
 
 def collapse_notes(cases: Sequence[Case], *, reading: Readings | None = None) -> list[str]:
     """A sentence for each system that shows a sign of collapse."""
-    return [each.sentence() for each in collapse(cases, reading=reading) if each.collapsed]
+    return [note.sentence() for note in collapse(cases, reading=reading) if note.collapsed]
 
 
 def distinct_texts(texts: Sequence[str]) -> int:
@@ -121,9 +121,9 @@ def pairwise(vectors: Array, weights: Array) -> Array:
     totals = weights @ vectors
     squares = weights**2
     pairs = weights.sum(axis=1) ** 2 - squares.sum(axis=1)
-    found = np.full(len(weights), np.nan)
-    np.divide(np.einsum("ij,ij->i", totals, totals) - squares @ lengths, pairs, out=found, where=pairs > 0)
-    return found
+    cosines = np.full(len(weights), np.nan)
+    np.divide(np.einsum("ij,ij->i", totals, totals) - squares @ lengths, pairs, out=cosines, where=pairs > 0)
+    return cosines
 
 
 def _excess(

@@ -155,10 +155,10 @@ def compare(
         baseline = leading_system(results, systems)
     pairs = tested_pairs(there, baseline=baseline, systems=systems, all_pairs=all_pairs)
     permutations = enough_permutations(permutations, 1 if correction == "none" else len(pairs))
-    found: list[SystemComparison] = []
+    tested: list[SystemComparison] = []
     with working("comparing") as tell:
-        for place, (scores, (system, other)) in enumerate(itertools.product(results.values(), pairs)):
-            tell(scores.judge, place, len(results) * len(pairs))
+        for number_done, (scores, (system, other)) in enumerate(itertools.product(results.values(), pairs)):
+            tell(scores.judge, number_done, len(results) * len(pairs))
             a, b = _shared_studies(scores.of_system(system), scores.of_system(other))
             lines = compare_paired(
                 a.rows,
@@ -191,8 +191,10 @@ def compare(
                     line = replace(line, effect=effect, higher_is_better=up)
                 column = scores.columns[number]
                 better = improvement(changes[number], up) if percent else None
-                found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature, better))
-    return adjusted_by_output(found, correction)
+                tested.append(
+                    SystemComparison(scores.judge, column, system, other, line, scores.signature, better)
+                )
+    return adjusted_by_output(tested, correction)
 
 
 def enough_permutations(permutations: int, tests: int) -> int:
@@ -241,8 +243,8 @@ def tested_columns(scores: Scores, every: bool, more: Sequence[str]) -> list[int
     """Positions of the outputs to test: all, or the headline, what belongs beside it, and what is asked for."""
     if every:
         return list(range(len(scores.columns)))
-    wanted = dict.fromkeys((scores.system_headline, scores.columns[0], *BESIDE_HEADLINE, *more))
-    return [scores.columns.index(name) for name in wanted if name in scores.columns]
+    names = dict.fromkeys((scores.system_headline, scores.columns[0], *BESIDE_HEADLINE, *more))
+    return [scores.columns.index(name) for name in names if name in scores.columns]
 
 
 def improvement(change: Interval, higher_is_better: bool) -> Interval:

@@ -91,47 +91,47 @@ def fit_errors(
     metric = Errors() if metric is None else metric
     shared = Readings() if reading is None else reading
     able = [case for case in judgments.cases if case.references and case.candidate.strip()]
-    known = {case.key: found for case, found in zip(able, metric.profiles(able, reading=shared), strict=True)}
+    known = {case.key: profile for case, profile in zip(able, metric.profiles(able, reading=shared), strict=True)}
     profiles = [known.get(case.key) for case in judgments.cases]
-    usable = [i for i, found in enumerate(profiles) if found is not None and not np.isnan(goal[i])]
+    usable = [i for i, profile in enumerate(profiles) if profile is not None and not np.isnan(goal[i])]
     studies = [judgments.cases[i].id for i in usable]
     distinct = list(dict.fromkeys(studies))
     if len(distinct) < 3:
         raise InputError(
             f"{judgments.name}: fitting needs judged reports of 3 studies or more, {len(distinct)} can be used"
         )
-    table = _Table([found for i in usable if (found := profiles[i]) is not None])
-    wanted = goal[usable]
+    table = _Table([profile for i in usable if (profile := profiles[i]) is not None])
+    ratings = goal[usable]
     origin = _logs(start)
-    place = {study: number for number, study in enumerate(distinct)}
+    index = {study: number for number, study in enumerate(distinct)}
     parts = len(distinct) if folds is None else folds
     if not 2 <= parts <= len(distinct):
         raise UsageError(f"folds must be from 2 to the number of studies, {len(distinct)}; got {parts}")
-    fold = np.array([place[study] % parts for study in studies])
+    fold = np.array([index[study] % parts for study in studies])
     unseen = np.empty(len(usable))
     for number in range(parts):
         inside = fold != number
-        learned = _learn([_Part(table.take(inside), wanted[inside])], origin, strength)
+        learned = _learn([_Part(table.take(inside), ratings[inside])], origin, strength)
         unseen[~inside] = table.quality(learned)[~inside]
-    learned = _learn([_Part(table, wanted)], origin, strength)
+    learned = _learn([_Part(table, ratings)], origin, strength)
     about = {
         "from": f"{judgments.name}: {len(usable)} reports of {len(distinct)} studies, target {name}",
         "strength": strength,
-        "cross_validated_tau_b": round(_tau(unseen, wanted), 4),
-        "tau_b_on_the_same_reports": round(_tau(table.quality(learned), wanted), 4),
+        "cross_validated_tau_b": round(_tau(unseen, ratings), 4),
+        "tau_b_on_the_same_reports": round(_tau(table.quality(learned), ratings), 4),
     }
     return ErrorsFit(
         weights=_weights(learned, about),
         target=name,
         cases=len(usable),
         studies=len(distinct),
-        start=_tau(table.quality(origin), wanted),
-        fitted=_tau(table.quality(learned), wanted),
-        cross_validated=_tau(unseen, wanted),
+        start=_tau(table.quality(origin), ratings),
+        fitted=_tau(table.quality(learned), ratings),
+        cross_validated=_tau(unseen, ratings),
         strength=strength,
-        start_p=independence_p(table.quality(origin), wanted),
-        fitted_p=independence_p(table.quality(learned), wanted),
-        cross_validated_p=independence_p(unseen, wanted),
+        start_p=independence_p(table.quality(origin), ratings),
+        fitted_p=independence_p(table.quality(learned), ratings),
+        cross_validated_p=independence_p(unseen, ratings),
     )
 
 
@@ -172,10 +172,10 @@ def fit_sources(
     shared = Readings() if reading is None else reading
     parts: dict[str, _Part] = {}
     for name, judgments in sources.items():
-        wanted = judgments.mean_ratings().headline
-        found = [metric.profile(case, reading=shared) for case in judgments.cases]
-        usable = [i for i, each in enumerate(found) if each is not None and not np.isnan(wanted[i])]
-        parts[name] = _Part(_Table([found[i][0] for i in usable]), wanted[usable])  # type: ignore[index]
+        ratings = judgments.mean_ratings().headline
+        profiles = [metric.profile(case, reading=shared) for case in judgments.cases]
+        usable = [i for i, each in enumerate(profiles) if each is not None and not np.isnan(ratings[i])]
+        parts[name] = _Part(_Table([profiles[i][0] for i in usable]), ratings[usable])  # type: ignore[index]
     origin = _logs(start)
     learned = _learn(list(parts.values()), origin, strength)
     left_out = {}
@@ -208,8 +208,8 @@ def _goal(judgments: Judgments, target: str | None) -> tuple[Array, str]:
     return -judgments.mean_errors().column(f"errors_{name}"), name
 
 
-def _tau(values: Array, wanted: Array) -> float:
-    return association(values, wanted, kind="kendall_b")
+def _tau(values: Array, ratings: Array) -> float:
+    return association(values, ratings, kind="kendall_b")
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -230,11 +230,11 @@ class _Table:
     def __init__(self, profiles: Sequence[Profile]) -> None:
         errors = [(case, error) for case, profile in enumerate(profiles) for error in profile.errors]
         flags = [(e.hedged, e.denied, e.category > OMITTED and not e.significant, e.turned) for _, e in errors]
-        whole = np.zeros((len(profiles), len(TIERS), 2))
-        inexact = np.zeros_like(whole)
+        counts = np.zeros((len(profiles), len(TIERS), 2))
+        inexact = np.zeros_like(counts)
         for case, profile in enumerate(profiles):
             for tier, hedged in profile.tiers:
-                whole[case, tier, int(hedged)] += 1
+                counts[case, tier, int(hedged)] += 1
             for tier, hedged, gap in profile.inexact:
                 inexact[case, tier, int(hedged)] += gap
         for name, value in (
@@ -247,7 +247,7 @@ class _Table:
             ),
             ("error_flags", np.array(flags, dtype=bool).reshape(-1, 4)),
             ("error_share", np.array([1.0 - e.support for _, e in errors])),
-            ("whole", whole),
+            ("whole", counts),
             ("inexact", inexact),
             ("silent", np.array([profile.silent for profile in profiles])),
             ("unread", np.array([profile.unread for profile in profiles])),
@@ -256,16 +256,16 @@ class _Table:
 
     def take(self, mask: NDArray[np.bool_]) -> _Table:
         """The cases under the mask."""
-        kept = mask[self.error_case]
+        taken = mask[self.error_case]
         new = object.__new__(_Table)
         numbers = np.cumsum(mask) - 1
         for name, value in (
             ("cases", int(mask.sum())),
-            ("error_case", numbers[self.error_case[kept]]),
-            ("error_tier", self.error_tier[kept]),
-            ("error_category", self.error_category[kept]),
-            ("error_flags", self.error_flags[kept]),
-            ("error_share", self.error_share[kept]),
+            ("error_case", numbers[self.error_case[taken]]),
+            ("error_tier", self.error_tier[taken]),
+            ("error_category", self.error_category[taken]),
+            ("error_flags", self.error_flags[taken]),
+            ("error_share", self.error_share[taken]),
             ("whole", self.whole[mask]),
             ("inexact", self.inexact[mask]),
             ("silent", self.silent[mask]),
@@ -278,8 +278,8 @@ class _Table:
         """x of a report that omits every finding of the reference."""
         w = dict(zip(NAMES, np.exp(logs), strict=True))
         tiers = np.array([w.get(tier, 1.0) for tier in TIERS])
-        whole = np.einsum("cth,t,h->c", self.whole, tiers, np.array([1.0, w["hedged"]]))
-        x: Array = w["omission"] * whole * (1.0 + w["base"]) / (whole + w["base"])
+        reference_weight = np.einsum("cth,t,h->c", self.whole, tiers, np.array([1.0, w["hedged"]]))
+        x: Array = w["omission"] * reference_weight * (1.0 + w["base"]) / (reference_weight + w["base"])
         return x
 
     def quality(self, logs: Array) -> Array:
@@ -292,15 +292,15 @@ class _Table:
         )
         costs = tiers[self.error_tier] * categories[self.error_category] * factors.prod(axis=1) * self.error_share
         lost = np.bincount(self.error_case, weights=costs, minlength=self.cases)
-        kept = np.array([1.0, w["hedged"]])
+        certainty = np.array([1.0, w["hedged"]])
         lost = (
             lost
-            + w["inexact"] * np.einsum("cth,t,h->c", self.inexact, tiers, kept)
+            + w["inexact"] * np.einsum("cth,t,h->c", self.inexact, tiers, certainty)
             + w["silence"] * self.silent
             + w["unread"] * self.unread
         )
-        whole = np.einsum("cth,t,h->c", self.whole, tiers, kept)
-        x = lost * (1.0 + w["base"]) / (whole + w["base"])
+        reference_weight = np.einsum("cth,t,h->c", self.whole, tiers, certainty)
+        x = lost * (1.0 + w["base"]) / (reference_weight + w["base"])
         quality: Array = (1.0 - x) / (1.0 + x)
         return quality
 

@@ -132,9 +132,9 @@ def fit_radcliq(
     check_positive("resamples", resampling.resamples)
     chosen = _choose(results, columns)
     keys, table, goal = _join(chosen, judgments, target)
-    known = ~(np.isnan(table).any(axis=1) | np.isnan(goal))
-    scores, errors = table[known], goal[known]
-    studies, number = unit_index([key[0] for key, use in zip(keys, known, strict=True) if use], len(scores))
+    complete = ~(np.isnan(table).any(axis=1) | np.isnan(goal))
+    scores, errors = table[complete], goal[complete]
+    studies, number = unit_index([key[0] for key, use in zip(keys, complete, strict=True) if use], len(scores))
     needed = len(chosen) + 2
     if number < max(3, needed):
         raise InputError(
@@ -159,7 +159,7 @@ def fit_radcliq(
     level = resampling.level
     bounds = percentile_bounds(np.vstack(drawn), level=level)
     intervals = [
-        Interval(float(value), float(low), float(high), level, "percentile", len(errors), int((~known).sum()))
+        Interval(float(value), float(low), float(high), level, "percentile", len(errors), int((~complete).sum()))
         for value, low, high in zip(weights, *bounds, strict=True)
     ]
     tau = correlation(merge_ties(predicted, PRECISION), errors, studies=studies, **resampling.draw())
@@ -173,7 +173,7 @@ def fit_radcliq(
         target=target,
         cases=len(errors),
         studies=number,
-        left_out=int((~known).sum()),
+        left_out=int((~complete).sum()),
         r2=_r2(predicted, errors),
         r2_cross_validated=_r2(unseen, errors),
         tau=tau.interval,
@@ -207,12 +207,12 @@ def write_radcliq(path: Path, fit: RadcliqFit) -> None:
 def _choose(results: Results, columns: Sequence[str] | None) -> dict[str, Scores]:
     """Column -> the scores that have it."""
     headlines = [scores.columns[0] for scores in results.values()]
-    known = {column: scores for scores in reversed(list(results.values())) for column in scores.columns}
-    known |= {scores.columns[0]: scores for scores in results.values()}
+    by_column = {column: scores for scores in reversed(list(results.values())) for column in scores.columns}
+    by_column |= {scores.columns[0]: scores for scores in results.values()}
     for column in columns or ():
-        if column not in known:
-            raise UsageError(f"there is no column {column!r} in these scores; there are: {', '.join(known)}")
-    chosen = {column: known[column] for column in (columns or headlines)}
+        if column not in by_column:
+            raise UsageError(f"there is no column {column!r} in these scores; there are: {', '.join(by_column)}")
+    chosen = {column: by_column[column] for column in (columns or headlines)}
     if not chosen:
         raise InputError("there are no scores to fit")
     return chosen
@@ -255,8 +255,8 @@ def _solve(standard: Array, errors: Array, weights: Array, ridge: float) -> Arra
     left += ridge * np.diag([*np.ones(width - 1), 0.0])
     right = weights @ (design * errors[:, None])
     # columns that say the same are no error: the smallest coefficients that fit are taken
-    found: Array = (np.linalg.pinv(left, hermitian=True) @ right[:, :, None])[:, :, 0]
-    return found
+    coefficients: Array = (np.linalg.pinv(left, hermitian=True) @ right[:, :, None])[:, :, 0]
+    return coefficients
 
 
 def _cross_validate(scores: Array, errors: Array, fold: NDArray[np.intp], ridge: float) -> Array:

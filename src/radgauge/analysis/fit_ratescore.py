@@ -108,8 +108,8 @@ def fit_ratescore(
         [case.references[0] for case in texts],
         reading=Readings() if reading is None else reading,
     )
-    wanted = goal[usable][both]
-    studies = [case.id for case, kept in zip(texts, both, strict=True) if kept]
+    ratings = goal[usable][both]
+    studies = [case.id for case, usable_text in zip(texts, both, strict=True) if usable_text]
     test = _held_out(studies, test_share, seed, judgments.name)
     inside = _take(sums, ~test)
 
@@ -117,11 +117,11 @@ def fit_ratescore(
         return association(part.f1(chosen.weights, chosen.factors(metric.penalty)), aim, kind=objective)
 
     key = hashlib.sha256(
-        json.dumps([metric.signature(), name, objective, seed, test_share, studies, wanted.tolist()]).encode()
+        json.dumps([metric.signature(), name, objective, seed, test_share, studies, ratings.tolist()]).encode()
     ).hexdigest()[:16]
     released = {each: replace(metric, weights=each).affinity for each in ("long", "short")}
     learned, done = _search(
-        lambda chosen: value(chosen, inside, wanted[~test]),
+        lambda chosen: value(chosen, inside, ratings[~test]),
         trials=trials,
         seed=seed,
         starts=released.values(),
@@ -133,24 +133,24 @@ def fit_ratescore(
     outside = _take(sums, test)
     scored = {each: outside.f1(m.weights, m.factors(metric.penalty)) for each, m in matrices.items()}
     replicates = pair_replicates(
-        [(values, wanted[test]) for values in scored.values()],
+        [(values, ratings[test]) for values in scored.values()],
         rng=resampling.rng(),
         kind=objective,
-        studies=[study for study, kept in zip(studies, test, strict=True) if kept],
+        studies=[study for study, usable_text in zip(studies, test, strict=True) if usable_text],
         resamples=resampling.resamples,
     )
     bounds = percentile_bounds(replicates, level=level)
     gains = percentile_bounds(replicates[:, -1:] - replicates, level=level)
-    best = value(learned, outside, wanted[test])
+    best = value(learned, outside, ratings[test])
     lines = tuple(
         FitLine(
             each,
-            value(m, inside, wanted[~test]),
-            value(m, outside, wanted[test]),
+            value(m, inside, ratings[~test]),
+            value(m, outside, ratings[test]),
             float(bounds[0, i]),
             float(bounds[1, i]),
-            independence_p(scored[each], wanted[test], kind=objective),
-            best - value(m, outside, wanted[test]),
+            independence_p(scored[each], ratings[test], kind=objective),
+            best - value(m, outside, ratings[test]),
             float(gains[0, i]),
             float(gains[1, i]),
         )
@@ -217,8 +217,8 @@ def _search(
     spoke = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        kept = None if storage is None else _kept(optuna, storage, name)
-        before = [] if kept is None else [trial for trial in kept.trials if trial.state.is_finished()]
+        stored = None if storage is None else _stored(optuna, storage, name)
+        before = [] if stored is None else [trial for trial in stored.trials if trial.state.is_finished()]
         # A resumed search draws on with another stream: the old one would repeat what was tried.
         sampler = optuna.samplers.TPESampler(seed=seed + len(before), n_startup_trials=50)
         search = optuna.create_study(direction="maximize", sampler=sampler)
@@ -230,10 +230,10 @@ def _search(
             weights = np.array(
                 [[trial.suggest_float(_key(row, column), 0.0, 1.0) for column in TYPES] for row in TYPES]
             )
-            found = value(Affinity("learned", weights, trial.suggest_float("neg_weight", 0.0, 1.0)))
-            finished = search.tell(trial, found if np.isfinite(found) else -1.0)
-            if kept is not None:
-                kept.add_trial(finished)
+            tau = value(Affinity("learned", weights, trial.suggest_float("neg_weight", 0.0, 1.0)))
+            finished = search.tell(trial, tau if np.isfinite(tau) else -1.0)
+            if stored is not None:
+                stored.add_trial(finished)
             if progress is not None:
                 progress("search", number + 1 - len(before), trials - len(before))
         best = search.best_params
@@ -243,7 +243,7 @@ def _search(
     return Affinity("learned", weights, best["neg_weight"]), max(trials, len(before))
 
 
-def _kept(optuna: Any, storage: Path, name: str) -> Any:
+def _stored(optuna: Any, storage: Path, name: str) -> Any:
     """The search that an SQLite file keeps, a new one if it has none of this name."""
     make_folder(storage.parent)
     if storage.exists() and storage.read_bytes()[:16] not in (b"", b"SQLite format 3\0"):

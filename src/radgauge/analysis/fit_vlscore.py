@@ -41,21 +41,21 @@ def fit_vlscore(
     reading = reading if reading is not None else Readings()
     scores = next(iter(score(cases, metric, reading=reading).values()))
     areas = scores.values[:, 1]
-    known = areas[~np.isnan(areas)]
-    if not len(known):
+    defined = areas[~np.isnan(areas)]
+    if not len(defined):
         why = next(iter(scores.reasons.values()), "there are no cases")
         raise InputError(f"none of the {len(cases)} cases could be judged; first reason: {why}")
-    if known.max() <= 0:
-        raise InputError(f"all {len(known)} triangles have no area: every candidate is its reference")
-    quantiles = np.quantile(known, QUANTILES)
+    if defined.max() <= 0:
+        raise InputError(f"all {len(defined)} triangles have no area: every candidate is its reference")
+    quantiles = np.quantile(defined, QUANTILES)
     of_key = {case.key: shown for case, shown in zip(cases, metric.view_sets(cases, reading=reading), strict=True)}
     shown = np.array([of_key[key] for key in scores.keys])[~np.isnan(areas)]
-    sets = [each for each in sorted(set(shown.tolist())) if known[shown == each].max() > 0]
+    sets = [each for each in sorted(set(shown.tolist())) if defined[shown == each].max() > 0]
     return Calibration(
         encoder=metric.image_text.name,
         views=metric.views,
-        constants={each: float(known[shown == each].max()) for each in sets},
+        constants={each: float(defined[shown == each].max()) for each in sets},
         triplets={each: int((shown == each).sum()) for each in sets},
-        left_out=len(areas) - len(known),
+        left_out=len(areas) - len(defined),
         quantiles={f"{share:g}": float(area) for share, area in zip(QUANTILES, quantiles, strict=True)},
     )

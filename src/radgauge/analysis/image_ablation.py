@@ -211,15 +211,15 @@ def _deals(points: Sequence[ImagePoint], *, deals: int, rng: np.random.Generator
     by_views: dict[str, list[int]] = {}
     for index, point in enumerate(points):
         by_views.setdefault(point.views, []).append(index)
-    found = []
+    shuffles = []
     for _ in range(deals):
         dealt = list(points)
         for group in by_views.values():
             order = rng.permutation(group)
             for to, source in zip(order, np.roll(order, 1), strict=True):
                 dealt[to] = points[source]
-        found.append(dealt)
-    return found
+        shuffles.append(dealt)
+    return shuffles
 
 
 def _mean_points(points: Sequence[ImagePoint], metric: VLScore) -> list[ImagePoint]:
@@ -241,7 +241,7 @@ def _ablated(
 ) -> Ablated:
     """Means over units, which are studies; NaN units are left out."""
     right, flat = statistic(points), statistic(mean)
-    shuffled = np.stack([statistic(each) for each in dealt])
+    shuffled = np.stack([statistic(deal) for deal in dealt])
     usable = ~(np.isnan(right) | np.isnan(flat) | np.isnan(shuffled).any(axis=0))
     count = int(usable.sum())
     if not count:
@@ -289,10 +289,10 @@ def _scores_by_study(
     rows = np.array([index[case.id] for case in made], dtype=np.intp)
 
     def statistic(points: Sequence[ImagePoint]) -> Rows:
-        found = np.full(len(studies), np.nan)
-        given = [[points[at]] for at in rows]
-        found[rows] = metric.measure_at(made, given, reading=reading)[:, 0]
-        return found
+        values = np.full(len(studies), np.nan)
+        images = [[points[at]] for at in rows]
+        values[rows] = metric.measure_at(made, images, reading=reading)[:, 0]
+        return values
 
     return statistic
 
@@ -308,7 +308,7 @@ def _own_nearer(studies: Sequence[Case], metric: VLScore, reading: Readings) -> 
 
     def statistic(points: Sequence[ImagePoint]) -> Rows:
         images = np.stack([point.at for point in points])
-        found = np.full(len(studies), np.nan)
+        values = np.full(len(studies), np.nan)
         for start in range(0, len(studies), _BLOCK):
             block = slice(start, start + _BLOCK)
             squares = _squared_distances(images[block], reports)
@@ -317,8 +317,8 @@ def _own_nearer(studies: Sequence[Case], metric: VLScore, reading: Readings) -> 
             with np.errstate(invalid="ignore"):
                 wins = ((own < squares) + 0.5 * (own == squares)) * other
             counts = other.sum(axis=1)
-            np.divide(wins.sum(axis=1), counts, out=found[block], where=counts > 0)
-        return found
+            np.divide(wins.sum(axis=1), counts, out=values[block], where=counts > 0)
+        return values
 
     return statistic
 
@@ -338,9 +338,9 @@ def _right_side_nearer(studies: Sequence[Case], metric: VLScore, reading: Readin
     def statistic(points: Sequence[ImagePoint]) -> Rows:
         images = np.stack([point.at for point in points])
         near, far = ((images - own) ** 2).sum(axis=1), ((images - other) ** 2).sum(axis=1)
-        found = np.where(near == far, 0.5, (near < far).astype(np.float64))
-        found[~sided | np.isnan(near) | np.isnan(far)] = np.nan
-        return found
+        values = np.where(near == far, 0.5, (near < far).astype(np.float64))
+        values[~sided | np.isnan(near) | np.isnan(far)] = np.nan
+        return values
 
     return statistic
 
@@ -353,8 +353,8 @@ def _share(
     reading: Readings,
 ) -> float:
     index = {case.id: at for at, case in enumerate(studies)}
-    given = [[[points[index[case.id]]] for case in made] for points in dealt]
-    return image_share(np.stack([metric.measure_at(made, each, reading=reading)[:, 0] for each in given]))
+    images = [[[points[index[case.id]]] for case in made] for points in dealt]
+    return image_share(np.stack([metric.measure_at(made, deal, reading=reading)[:, 0] for deal in images]))
 
 
 def image_share(values: Rows) -> float:
@@ -363,9 +363,9 @@ def image_share(values: Rows) -> float:
     >>> image_share(np.array([[0.0, 1.0], [0.0, 1.0]])), image_share(np.array([[0.0, 1.0], [1.0, 0.0]]))
     (0.0, 1.0)
     """
-    known = values[:, ~np.isnan(values).any(axis=0)]
-    total = float(known.var()) if known.size else 0.0
-    return float(known.var(axis=0).mean() / total) if total > 0 else np.nan
+    defined = values[:, ~np.isnan(values).any(axis=0)]
+    total = float(defined.var()) if defined.size else 0.0
+    return float(defined.var(axis=0).mean() / total) if total > 0 else np.nan
 
 
 def _agreement(
@@ -381,13 +381,13 @@ def _agreement(
     pairs = [case for case in judged if case.id in index]
     study_of = np.array([index[case.id] for case in pairs], dtype=np.intp)
 
-    def scores(given: Sequence[ImagePoint]) -> NDArray[np.float64]:
-        values = metric.measure_at(pairs, [[given[at]] for at in study_of], reading=reading)[:, 0]
+    def scores(images: Sequence[ImagePoint]) -> NDArray[np.float64]:
+        values = metric.measure_at(pairs, [[images[at]] for at in study_of], reading=reading)[:, 0]
         return values if metric.higher_is_better else -values
 
     rng = resampling.rng()
     right, flat = scores(points), scores(_mean_points(points, metric))
-    dealt = np.stack([scores(each) for each in _deals(points, deals=deals, rng=rng)])
+    dealt = np.stack([scores(deal) for deal in _deals(points, deals=deals, rng=rng)])
     usable = ~(np.isnan(right) | np.isnan(flat) | np.isnan(dealt).any(axis=0))
     ratings = np.array([rated[case.key] for case in pairs])[usable]
     right, flat, dealt, study_of = right[usable], flat[usable], dealt[:, usable], study_of[usable]
@@ -396,19 +396,19 @@ def _agreement(
     def replicates(values: Rows) -> Rows:
         return weighted_association(values, ratings, weights, kind="kendall_b")
 
-    apart = replicates(right) - np.mean([replicates(each) for each in dealt], axis=0)
+    apart = replicates(right) - np.mean([replicates(deal) for deal in dealt], axis=0)
     by_deal = np.array([association(values, ratings) for values in dealt])
     own, mean = association(right, ratings), association(flat, ratings)
-    found = _figure(AGREEMENT, len(ratings), own, by_deal, mean, apart, resampling.level)
-    return found, image_share(dealt)
+    figure = _figure(AGREEMENT, len(ratings), own, by_deal, mean, apart, resampling.level)
+    return figure, image_share(dealt)
 
 
-def ablation_table(found: ImageAblation) -> Table:
+def ablation_table(ablation: ImageAblation) -> Table:
     """Lay out the figures: a row each, a column per condition."""
     return table(
         *("measured", "n", "right images", "dealt at random", "one mean image", "right minus random"),
         key="image_ablation",
-        title=f"{found.column} with its images taken away ({found.deals} deals, {found.studies} studies)",
+        title=f"{ablation.column} with its images taken away ({ablation.deals} deals, {ablation.studies} studies)",
         rows=[
             (
                 row.name,
@@ -418,8 +418,8 @@ def ablation_table(found: ImageAblation) -> Table:
                 row.mean_image,
                 Cell(signed(row.difference), interval(row.low, row.high), value=row.difference),
             )
-            for row in found.rows
+            for row in ablation.rows
         ],
-        records=[asdict(row) for row in found.rows],
-        note=found.sentence,
+        records=[asdict(row) for row in ablation.rows],
+        note=ablation.sentence,
     )

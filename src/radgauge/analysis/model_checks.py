@@ -56,39 +56,43 @@ def verify_models(names: Sequence[str] = (), *, models: str = "published") -> li
     """
     if models != "published" and not Path(models).expanduser().is_dir():
         raise UsageError(f"models must be 'published' or a folder that exists, got {models!r}")
-    listed = {each.name: each for name in names for each in checkpoints_for(name)}
-    hashed = [each for each in (listed.values() if names else CHECKPOINTS) if each.hashes]
+    listed = {checkpoint.name: checkpoint for name in names for checkpoint in checkpoints_for(name)}
+    hashed = [checkpoint for checkpoint in (listed.values() if names else CHECKPOINTS) if checkpoint.hashes]
     checks: list[dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))["checks"]
     chosen = [check for check in checks if not names or listed.keys() & set(check["models"])]
     if not chosen and not hashed:
         raise UsageError(f"neither a hash nor a printed example is known for {', '.join(names)}")
     reading = Readings()
     return [
-        *(_compare_hashes(each, models) for each in hashed),
-        *(_verify(each, models, reading) for each in chosen),
+        *(_compare_hashes(checkpoint, models) for checkpoint in hashed),
+        *(_verify(checkpoint, models, reading) for checkpoint in chosen),
     ]
 
 
-def _compare_hashes(wanted: Checkpoint, models: str) -> CheckResult:
+def _compare_hashes(checkpoint: Checkpoint, models: str) -> CheckResult:
     """Whether the files are those that the hub has at the revision of the catalogue."""
-    about = (f"{wanted.name}: file", (wanted.name,), f"{wanted.repo}@{wanted.revision[:7]}")
+    about = (f"{checkpoint.name}: file", (checkpoint.name,), f"{checkpoint.repo}@{checkpoint.revision[:7]}")
     if models == "published":
-        place = find(wanted)
+        location = find(checkpoint)
     else:
-        leaf = wanted.file or wanted.repo.rpartition("/")[2]
-        inside = [Path(models).expanduser() / name for name in (leaf, wanted.name)]
-        place = next((path for path in inside if path.exists()), None)
-    if place is None:
+        leaf = checkpoint.file or checkpoint.repo.rpartition("/")[2]
+        inside = [Path(models).expanduser() / name for name in (leaf, checkpoint.name)]
+        location = next((path for path in inside if path.exists()), None)
+    if location is None:
         return CheckResult(*about, "missing")
-    if wanted.file and place.is_dir():
-        return CheckResult(*about, "not checked", note=f"{place} was unpacked; the hash is that of the archive")
-    for name, known in wanted.hashes.items():
-        path = place / name if place.is_dir() else place
+    if checkpoint.file and location.is_dir():
+        return CheckResult(*about, "not checked", note=f"{location} was unpacked; the hash is that of the archive")
+    for name, expected in checkpoint.hashes.items():
+        path = location / name if location.is_dir() else location
         if not path.is_file():
-            return CheckResult(*about, "not checked", note=f"{place} has no {name}, whose hash is the one known")
-        found = content_hash(path, like=known)
-        if found != known:
-            return CheckResult(*about, "off", note=f"{path} has the hash {found[:12]}, published is {known[:12]}")
+            return CheckResult(
+                *about, "not checked", note=f"{location} has no {name}, whose hash is the one known"
+            )
+        actual = content_hash(path, like=expected)
+        if actual != expected:
+            return CheckResult(
+                *about, "off", note=f"{path} has the hash {actual[:12]}, published is {expected[:12]}"
+            )
     return CheckResult(*about, "same")
 
 
@@ -117,12 +121,14 @@ def _values(check: dict[str, Any], models: str, reading: Readings) -> tuple[floa
         values = np.atleast_2d(metric.corpus_scores(*sums(scores.rows)))
     worst, note = 0.0, ""
     for name, expected in check["expected"].items():
-        mine = values[:, scores.columns.index(name)]
-        apart = np.nan_to_num(np.abs(mine - np.array(expected)), nan=np.inf)  # what is not judged is not the same
+        measured = values[:, scores.columns.index(name)]
+        apart = np.nan_to_num(
+            np.abs(measured - np.array(expected)), nan=np.inf
+        )  # what is not judged is not the same
         at = int(apart.argmax())
         if apart[at] > worst:
             worst = float(apart[at])
-            note = f"{name} of example {at + 1}: {mine[at]:.6g}, printed {expected[at]:.6g}"
+            note = f"{name} of example {at + 1}: {measured[at]:.6g}, printed {expected[at]:.6g}"
     return worst, note
 
 

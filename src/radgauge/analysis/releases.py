@@ -122,7 +122,7 @@ def compare_releases(
             columns=columns,
         )
     tested = adjusted_by_output(lines, correction)
-    replies = tuple(each for pair in shared for each in answers(both, pair))
+    replies = tuple(reply for pair in shared for reply in answers(both, pair))
     only = (
         len(now.keys_of_cases)
         + len(before.keys_of_cases)
@@ -154,7 +154,7 @@ def differing_parts(before: str, now: str) -> dict[str, tuple[str, str]]:
     """
     if _PROBED.search(before) and _PROBED.search(now):
         before, now = _VERSION.sub("", before), _VERSION.sub("", now)
-    old, new = (dict(part.partition(":")[::2] for part in each.split("|")) for each in (before, now))
+    old, new = (dict(part.partition(":")[::2] for part in signature.split("|")) for signature in (before, now))
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     return {_PARTS.get(name, name): (old.get(name, "none"), new.get(name, "none")) for name in names}
 
@@ -243,14 +243,14 @@ class Limit:
         >>> Limit.parse("errors_significant > +0.05").difference, Limit.parse("errors_recall<0.9").difference
         (True, False)
         """
-        found = _LIMIT.fullmatch(text)
-        if found is None:
+        match = _LIMIT.fullmatch(text)
+        if match is None:
             raise UsageError(
                 f"cannot read the limit {text!r}: write COLUMN > +0.05 for a difference to the baseline, or "
                 "COLUMN > 0.3 for a value; < works too"
             )
-        value = found["value"]
-        return cls(text.strip(), found["column"], found["sign"] == ">", float(value), value[0] in "+-")
+        value = match["value"]
+        return cls(text.strip(), match["column"], match["sign"] == ">", float(value), value[0] in "+-")
 
     def broken_by(self, line: SystemComparison) -> str:
         """Why a comparison breaks it, "" if it does not; what could not be judged breaks it too."""
@@ -270,7 +270,7 @@ class Limit:
         return f"{what} is {number(value)}, which breaks {self.text!r}"
 
 
-def unanswered_limits(found: Releases, limits: Sequence[Limit], *, allowed: int) -> list[str]:
+def unanswered_limits(releases: Releases, limits: Sequence[Limit], *, allowed: int) -> list[str]:
     """Reasons why a release must stop whatever its values: other references, or studies without an answer.
 
     Args:
@@ -279,25 +279,25 @@ def unanswered_limits(found: Releases, limits: Sequence[Limit], *, allowed: int)
         allowed: Number of studies that may be left out of the comparison of a system.
     """
     columns = {limit.column for limit in limits}
-    reasons = [] if found.same_references else [OTHER_REFERENCES]
+    reasons = [] if releases.same_references else [OTHER_REFERENCES]
     reasons += [
         f"{system} of the older scores is not in the newer ones: {number:,} studies without an answer, which "
         f"breaks allow_missing={allowed}"
-        for system, number in found.dropped.items()
+        for system, number in releases.dropped.items()
         if number > allowed
     ]
-    lines = found.comparisons
+    lines = releases.comparisons
     for system, baseline in dict.fromkeys((line.system, line.baseline) for line in lines):
         judges = dict.fromkeys(
             line.judge
             for line in lines
             if (line.system, line.baseline) == (system, baseline) and line.column in columns
         )
-        missing = unpaired(found.scores, system, baseline, judges)
+        missing = unpaired(releases.scores, system, baseline, judges)
         if len(missing) > allowed:
             counts = ", ".join(
-                f"{each.system} answered {each.answered:,} of {each.asked:,}"
-                for each in answers(found.scores, (system, baseline))
+                f"{reply.system} answered {reply.answered:,} of {reply.asked:,}"
+                for reply in answers(releases.scores, (system, baseline))
             )
             reasons.append(
                 f"{len(missing):,} studies have no judged answer of both {system} and {baseline} ({counts}; "

@@ -10,7 +10,7 @@ from radgauge.core.errors import UsageError
 from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import Judgments
 
-LEAST = 5  # cases of a part that is worth a coefficient
+MIN_CASES = 5  # cases of a part that is worth a coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +40,25 @@ def split_judgments(judgments: Judgments, results: Results, *, by: str) -> Strat
     if not any(values.get(case.key) for case in judgments.cases):
         there = sorted({*results.meta, *(name for case in judgments.cases for name in case.meta), "system"})
         raise UsageError(f"no judged case has a column {by!r}; there are: {', '.join(there)}")
-    found: dict[str, list[int]] = {}
-    for place, case in enumerate(judgments.cases):
-        found.setdefault(values.get(case.key, ""), []).append(place)
-    unknown = len(found.pop("", ()))
+    groups: dict[str, list[int]] = {}
+    for index, case in enumerate(judgments.cases):
+        groups.setdefault(values.get(case.key, ""), []).append(index)
+    unknown = len(groups.pop("", ()))
     return Strata(
         by,
-        {value: _part(judgments, places) for value, places in found.items() if len(places) >= LEAST},
-        {value: len(places) for value, places in found.items() if len(places) < LEAST},
+        {value: _part(judgments, indices) for value, indices in groups.items() if len(indices) >= MIN_CASES},
+        {value: len(indices) for value, indices in groups.items() if len(indices) < MIN_CASES},
         unknown,
     )
 
 
-def _part(judgments: Judgments, places: list[int]) -> Judgments:
+def _part(judgments: Judgments, indices: list[int]) -> Judgments:
     def taken(raters: Mapping[str, Scores]) -> dict[str, Scores]:
-        return {rater: scores.take(places) for rater, scores in raters.items()}
+        return {rater: scores.take(indices) for rater, scores in raters.items()}
 
     return replace(
         judgments,
-        cases=tuple(judgments.cases[place] for place in places),
+        cases=tuple(judgments.cases[index] for index in indices),
         errors=taken(judgments.errors),
         ratings=taken(judgments.ratings),
         notes=(),

@@ -90,12 +90,12 @@ def summarise(
     """
     how = resampling or Resampling(level, resamples, method, seed)
     with working("computing intervals") as tell:
-        found = Summaries()
-        for place, scores in enumerate(results.values()):
-            tell(scores.judge, place, len(results))
+        lines = Summaries()
+        for number_done, scores in enumerate(results.values()):
+            tell(scores.judge, number_done, len(results))
             for system in scores.systems:
-                found += _lines(scores.of_system(system), system, how)
-    return found
+                lines += _lines(scores.of_system(system), system, how)
+    return lines
 
 
 def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
@@ -103,7 +103,7 @@ def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
     values = scores.corpus_scores(*sums(scores.rows))
     bounds = [(math.nan, math.nan, "")] * len(values)
     if how.resamples:
-        found = interval(
+        intervals = interval(
             scores.rows,
             scores.corpus_scores,
             method=how.interval,
@@ -112,7 +112,7 @@ def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
             ranges=scores.ranges,
             **how.draw(),
         )
-        bounds = [(each.low, each.high, each.method) for each in found]
+        bounds = [(ends.low, ends.high, ends.method) for ends in intervals]
     reasons = tuple(Counter(scores.reasons.values()).most_common())
     return [
         Summary(

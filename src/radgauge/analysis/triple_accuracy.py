@@ -52,12 +52,12 @@ def triple_accuracy(
         for row, triple in enumerate(triples)
         for system, text in (("rewrite", triple.rewrite), ("opposite", triple.opposite))
     ]
-    found = []
+    lines = []
     for scores in score(cases, list(metrics), reading=reading, models=models).values():
         values = scores.oriented(scores.columns[0]).reshape(-1, 2)
         right = values[:, 0] > values[:, 1]
         low, high = wilson_interval(int(right.sum()), len(right), level=level)
-        found.append(
+        lines.append(
             TripleResult(
                 scores.columns[0],
                 float(right.mean()),
@@ -71,7 +71,7 @@ def triple_accuracy(
                 tuple(triple.id for triple, well in zip(triples, right, strict=True) if not well),
             )
         )
-    return found
+    return lines
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -124,7 +124,7 @@ def agree_cli(
     """
     from radgauge.analysis.agreement import agree
     from radgauge.analysis.failure_modes import failure_modes as find_modes
-    from radgauge.analysis.strata import LEAST, split_judgments
+    from radgauge.analysis.strata import MIN_CASES, split_judgments
     from radgauge.core.errors import UsageError
     from radgauge.io.judgments.study_file import looks_like_study
     from radgauge.io.scores_file import read_scores
@@ -190,7 +190,7 @@ def agree_cli(
     say.notes(f"{found.cases} cases; positive = agreement; intervals resample {unit}")
     if strata is not None and strata.too_few:
         say.notes(
-            f"fewer than {LEAST} cases, not shown: {', '.join(f'{k} ({n})' for k, n in strata.too_few.items())}"
+            f"under {MIN_CASES} cases, not shown: {', '.join(f'{k} ({n})' for k, n in strata.too_few.items())}"
         )
     if strata is not None and strata.unknown:
         say.notes(f"{strata.unknown} cases have no value in the column {by}")

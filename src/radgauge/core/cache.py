@@ -110,11 +110,11 @@ class Cache:
         if not self.path.exists():
             return {}
         keys = {_key(signature, text): text for text in texts}
-        found, damaged = self._with_file(lambda db: _look_up(db, list(keys)))
+        payloads, damaged = self._with_file(lambda db: _look_up(db, list(keys)))
         if damaged:
             log.warning("%d damaged entries of the reading cache are read anew", damaged)
-        self.used += len(found)
-        return {keys[key]: unseal(payload, key=signature + keys[key]) for key, payload in found.items()}
+        self.used += len(payloads)
+        return {keys[key]: unseal(payload, key=signature + keys[key]) for key, payload in payloads.items()}
 
     def put(self, signature: str, readings: Mapping[str, bytes]) -> None:
         """Store packed readings; what is committed survives a kill."""
@@ -240,18 +240,18 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 def _look_up(db: sqlite3.Connection, keys: list[bytes]) -> tuple[dict[bytes, bytes], int]:
     """Payloads of the keys that are there and whole, and how many are damaged."""
-    found: dict[bytes, bytes] = {}
-    wanted = set(keys)
+    payloads: dict[bytes, bytes] = {}
+    requested = set(keys)
     damaged = 0
     for chunk in _chunks(keys, 500):
         marks = ",".join("?" * len(chunk))
         query = f"select key, sum, payload from readings where key in ({marks})"
         for key, check, payload in db.execute(query, chunk):
-            if isinstance(payload, bytes) and key in wanted and check == _checksum(key, payload):
-                found[key] = payload
+            if isinstance(payload, bytes) and key in requested and check == _checksum(key, payload):
+                payloads[key] = payload
             else:
                 damaged += 1
-    return found, damaged
+    return payloads, damaged
 
 
 def _check_daily(db: sqlite3.Connection) -> None:

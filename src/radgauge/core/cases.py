@@ -69,8 +69,8 @@ class Case:
 
     def with_real_references(self) -> Case:
         """The same case without references that are empty."""
-        kept = tuple(text for text in self.references if text.strip())
-        return self if len(kept) == len(self.references) else replace(self, references=kept)
+        texts = tuple(text for text in self.references if text.strip())
+        return self if len(texts) == len(self.references) else replace(self, references=texts)
 
 
 def reference_digest(cases: Iterable[Case]) -> str:

@@ -48,8 +48,8 @@ def shown(value: object) -> str:
     ('0.3', "'yes'", 'a text of 20 characters', 'a list')
     """
     if value is None or isinstance(value, bool | int | float):
-        said = repr(value)
-        return said if len(said) <= 24 else "a long number"
+        text = repr(value)
+        return text if len(text) <= 24 else "a long number"
     if isinstance(value, str):
         return repr(value) if re.fullmatch(r"[\w.,:;+/%-]{0,20}", value) else f"a text of {len(value)} characters"
     if isinstance(value, dict | list):

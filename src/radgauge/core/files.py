@@ -69,11 +69,11 @@ def check_folder(path: Path | str) -> None:
 def tighten(path: Path) -> None:
     """Take the rights of group and others from a file or folder that is ours; others' things stay as they are."""
     with suppress(OSError):
-        found = path.stat()
-        shared = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-        mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-        if found.st_mode & 0o077 and mine and not shared:
-            path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
+        status = path.stat()
+        shared = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+        own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+        if status.st_mode & 0o077 and own and not shared:
+            path.chmod(stat.S_IMODE(status.st_mode) & 0o700)
 
 
 @contextmanager
@@ -84,26 +84,26 @@ def replacing(path: Path | str) -> Iterator[Path]:
     goes to a URL is put there when the block ends well.
     """
     if (url := url_of(path)) is not None:
-        with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
-            beside = Path(place) / Path(path).name
+        with tempfile.TemporaryDirectory(prefix="radgauge-") as temporary:
+            beside = Path(temporary) / Path(path).name
             yield beside
             put_file(beside, url)
         return
-    wanted = Path(os.path.realpath(plain(path)))
-    if wanted.exists() and not wanted.is_file():
-        yield wanted
+    target = Path(os.path.realpath(plain(path)))
+    if target.exists() and not target.is_file():
+        yield target
         return
-    make_folder(wanted.parent)
-    remove_leftovers(wanted.parent)
-    beside, handle = _claimed(wanted)
+    make_folder(target.parent)
+    remove_leftovers(target.parent)
+    beside, handle = _claimed(target)
     try:
         yield beside
         os.fsync(handle)
         beside.chmod(0o600)
         if fcntl is None:
             os.close(handle)
-        beside.replace(wanted)
-        sync_folder(wanted.parent)
+        beside.replace(target)
+        sync_folder(target.parent)
     finally:
         with suppress(OSError):
             os.close(handle)
@@ -127,12 +127,12 @@ def write_csv(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed runs left in a folder; looked for once per run."""
-    place = folder.resolve()
-    if place in _tidy or fcntl is None:
+    resolved = folder.resolve()
+    if resolved in _tidy or fcntl is None:
         return
-    _tidy.add(place)
+    _tidy.add(resolved)
     with suppress(OSError):
-        for path in place.iterdir():
+        for path in resolved.iterdir():
             if _BESIDE.fullmatch(path.name) and path.is_file() and not path.is_symlink():
                 with suppress(OSError), path.open("rb") as file:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while somebody writes it
@@ -202,11 +202,11 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _claimed(wanted: Path) -> tuple[Path, int]:
+def _claimed(target: Path) -> tuple[Path, int]:
     """A new file beside the wanted one, locked so that no other run takes it for a leftover."""
-    ending = "".join(re.findall(r"\.\w+", wanted.name)[-2:])[:16]
+    ending = "".join(re.findall(r"\.\w+", target.name)[-2:])[:16]
     while True:
-        beside = wanted.with_name(f".radgauge-{secrets.token_hex(8)}{ending}")
+        beside = target.with_name(f".radgauge-{secrets.token_hex(8)}{ending}")
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         if fcntl is None:
             return beside, handle

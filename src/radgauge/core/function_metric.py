@@ -107,13 +107,13 @@ def metric_of_file(path: Path, name: str) -> object:
         except BaseException:
             del sys.modules[module_name]
             raise
-    found = getattr(module, name, None)
-    if not callable(found):
+    member = getattr(module, name, None)
+    if not callable(member):
         names = ", ".join(
             key for key, value in vars(module).items() if callable(value) and value.__module__ == module_name
         )
         raise UsageError(f"{path} has no function or metric {name!r}; it has: {names or 'none'}")
-    return found
+    return member
 
 
 def _source(function: Judge) -> bytes:

@@ -163,8 +163,8 @@ class Metric(ABC):
         """
         for setting, values in choices_of(type(self)).items():
             if (value := getattr(self, setting)) not in values:
-                known = ", ".join(str(each) for each in values if each != "")
-                raise UsageError(f"{self.name}: {setting} must be one of {known}, got {value!r}")
+                choices = ", ".join(str(each) for each in values if each != "")
+                raise UsageError(f"{self.name}: {setting} must be one of {choices}, got {value!r}")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -252,8 +252,8 @@ class Metric(ABC):
 
     def settings(self) -> dict[str, Any]:
         """Name -> value of every setting, in order."""
-        mine: Any = self  # a dataclass, which the type of the base class does not say
-        return {each.name: getattr(self, each.name) for each in dataclasses.fields(mine) if each.init}
+        record: Any = self  # a dataclass, which the type of the base class does not say
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(record) if field.init}
 
     def parts(self) -> Mapping[str, str]:
         """Readers, models and libraries behind the number, for the signature."""
@@ -330,11 +330,11 @@ class Alias(Metric):
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """The metric's explanation under the alias."""
-        found = self.metric.explain(case, reading=reading)
-        if found is None:
+        explanation = self.metric.explain(case, reading=reading)
+        if explanation is None:
             return None
-        values = {f"{self.alias}_{column}": value for column, value in found.values.items()}
-        return Explanation(self.alias, values, found.notes)
+        values = {f"{self.alias}_{column}": value for column, value in explanation.values.items()}
+        return Explanation(self.alias, values, explanation.notes)
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """The metric's reason."""

@@ -135,14 +135,14 @@ def marked_html(text: str, marks: Iterable[Mark]) -> str:
     owner = [-1] * len(text)
     listed = list(marks)
     for number, mark in enumerate(listed):
-        for place in range(max(mark.start, 0), min(mark.end, len(text))):
-            if owner[place] < 0:
-                owner[place] = number
+        for index in range(max(mark.start, 0), min(mark.end, len(text))):
+            if owner[index] < 0:
+                owner[index] = number
     parts, start = [], 0
-    for place in range(1, len(text) + 1):
-        if place == len(text) or owner[place] != owner[start]:
-            parts.append(_marked(text[start:place], listed[owner[start]] if owner[start] >= 0 else None))
-            start = place
+    for index in range(1, len(text) + 1):
+        if index == len(text) or owner[index] != owner[start]:
+            parts.append(_marked(text[start:index], listed[owner[start]] if owner[start] >= 0 else None))
+            start = index
     return "".join(parts).replace("\n", "<br>")
 
 

@@ -77,5 +77,5 @@ def shipped_toml(module: str, name: str) -> dict[str, Any]:
         name: The file.
     """
     folder = Path(module).parent
-    place = folder / "data" / name
-    return tomllib.loads((place if place.is_file() else folder / name).read_text(encoding="utf-8"))
+    path = folder / "data" / name
+    return tomllib.loads((path if path.is_file() else folder / name).read_text(encoding="utf-8"))

@@ -109,13 +109,13 @@ class Readings:
 
     def of(self, reader: Reader[R], texts: Sequence[str]) -> list[R]:
         """One reading per text, in order."""
-        known = self._known.setdefault(reader.signature, {})
-        wanted = [text for text in dict.fromkeys(texts) if text not in known]
-        if wanted:
-            wanted = self._from_cache(reader, wanted, known)
-            self._read(reader, wanted, known)
+        memory = self._known.setdefault(reader.signature, {})
+        unread = [text for text in dict.fromkeys(texts) if text not in memory]
+        if unread:
+            unread = self._from_cache(reader, unread, memory)
+            self._read(reader, unread, memory)
         self._note_truncation(reader, texts)
-        return [known[text] for text in texts]
+        return [memory[text] for text in texts]
 
     @contextmanager
     def truncation(self) -> Iterator[set[str]]:
@@ -138,7 +138,7 @@ class Readings:
         try:
             yield cut
         finally:
-            self._watching[:] = [each for each in self._watching if each is not cut]
+            self._watching[:] = [watched for watched in self._watching if watched is not cut]
 
     def derive(self, reader: Reader[R], texts: Sequence[str], make: Callable[[R], D], *, key: Hashable) -> list[D]:
         """What `make` makes of each text's reading, in order; made once per distinct text, reader and key.
@@ -150,11 +150,11 @@ class Readings:
         >>> Readings().derive(Length(), ["ab", "abc"], lambda length: length % 2 == 0, key="even")
         [True, False]
         """
-        known: dict[str, D] = self.once((key, reader.signature), dict)
-        wanted = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(wanted, map(make, self.of(reader, wanted)), strict=True))
+        memory: dict[str, D] = self.once((key, reader.signature), dict)
+        unread = [text for text in dict.fromkeys(texts) if text not in memory]
+        memory.update(zip(unread, map(make, self.of(reader, unread)), strict=True))
         self._note_truncation(reader, texts)
-        return [known[text] for text in texts]
+        return [memory[text] for text in texts]
 
     def once(self, key: Hashable, make: Callable[[], R], *, shared: bool = False) -> R:
         """The value of `make()`, made once per key: for what is derived from many readings; shared with forks."""
@@ -190,53 +190,53 @@ class Readings:
             for collected in self._watching:
                 collected |= cut
 
-    def _from_cache(self, reader: Reader[R], wanted: list[str], known: dict[str, Any]) -> list[str]:
+    def _from_cache(self, reader: Reader[R], unread: list[str], memory: dict[str, Any]) -> list[str]:
         if self._cache is None or not isinstance(reader, Persistent):
-            return wanted
+            return unread
         try:
-            packed = self._cache.get(_key(reader), wanted)
+            packed = self._cache.get(_key(reader), unread)
         except (OSError, sqlite3.Error) as error:
             self._give_up_cache(error)
-            return wanted
+            return unread
         for text, payload in packed.items():
             try:
                 if isinstance(reader, Truncating):
                     if payload[:1] == _OVERLONG:
                         self._overlong.setdefault(reader.signature, set()).add(text)
                     payload = payload[1:]
-                known[text] = reader.unpack(payload, text)
+                memory[text] = reader.unpack(payload, text)
             except Exception:  # whatever a reader makes of bytes that are not its own: they are not used
                 log.warning("a cached reading of %s cannot be unpacked and is read anew", reader.signature)
-        return [text for text in wanted if text not in known]
+        return [text for text in unread if text not in memory]
 
-    def _read(self, reader: Reader[R], wanted: list[str], known: dict[str, Any]) -> None:
+    def _read(self, reader: Reader[R], unread: list[str], memory: dict[str, Any]) -> None:
         # Longest first: batches of like length waste no padding, and memory trouble shows at once.
-        wanted = sorted(wanted, key=len, reverse=True)
+        unread = sorted(unread, key=len, reverse=True)
         size = int(getattr(reader, "batch_size", 512))
         label = reader.signature.partition("|")[0]
-        for start in range(0, len(wanted), size):
-            batch = wanted[start : start + size]
+        for start in range(0, len(unread), size):
+            batch = unread[start : start + size]
             read = reader.read(batch)
             if len(read) != len(batch):
                 raise RadgaugeError(
                     f"reader {reader.signature!r} returned {len(read)} readings for {len(batch)} texts"
                 )
-            known.update(zip(batch, read, strict=True))
+            memory.update(zip(batch, read, strict=True))
             overlong: set[str] = set()
             if isinstance(reader, Truncating):
                 overlong = {text for text, cut in zip(batch, reader.overlong(batch), strict=True) if cut}
                 self._overlong.setdefault(reader.signature, set()).update(overlong)
             if self._cache is not None and isinstance(reader, Persistent):
                 try:
-                    packed = {text: reader.pack(known[text], text) for text in batch}
-                    kept = {text: payload for text, payload in packed.items() if payload is not None}
+                    packed = {text: reader.pack(memory[text], text) for text in batch}
+                    payloads = {text: payload for text, payload in packed.items() if payload is not None}
                     if isinstance(reader, Truncating):
-                        marks = {text: _OVERLONG if text in overlong else _COMPLETE for text in kept}
-                        kept = {text: marks[text] + payload for text, payload in kept.items()}
-                    self._cache.put(_key(reader), kept)
+                        marks = {text: _OVERLONG if text in overlong else _COMPLETE for text in payloads}
+                        payloads = {text: marks[text] + payload for text, payload in payloads.items()}
+                    self._cache.put(_key(reader), payloads)
                 except (OSError, sqlite3.Error) as error:
                     self._give_up_cache(error)
-            (self._progress or tell)(label, start + len(batch), len(wanted))
+            (self._progress or tell)(label, start + len(batch), len(unread))
 
     def _give_up_cache(self, error: Exception) -> None:
         log.warning("the reading cache cannot be used (%s); this run keeps nothing on disk", error)

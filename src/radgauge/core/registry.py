@@ -72,16 +72,16 @@ def metric_class(name: str) -> type[Metric]:
     """
     if name in METRICS:
         module, _, attribute = METRICS[name].partition(":")
-        found = getattr(importlib.import_module(module), attribute)
+        member = getattr(importlib.import_module(module), attribute)
     elif name in _third_party():
-        found = _third_party()[name].load()
-        if not (isinstance(found, type) and issubclass(found, Metric)):
-            raise UsageError(f"entry point {name!r} must be a radgauge.Metric class, got {found!r}")
+        member = _third_party()[name].load()
+        if not (isinstance(member, type) and issubclass(member, Metric)):
+            raise UsageError(f"entry point {name!r} must be a radgauge.Metric class, got {member!r}")
     else:
         close = difflib.get_close_matches(name, metric_names(), n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         raise UsageError(f"there is no metric {name!r}; {hint}`radgauge metrics` shows all")
-    return typing.cast("type[Metric]", found)
+    return typing.cast("type[Metric]", member)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def _values(kind: Any) -> str:
     """
     inner = typing.get_args(kind)
     if typing.get_origin(kind) is typing.Literal:
-        return ", ".join(_shown(each) or "''" for each in inner)
+        return ", ".join(_shown(choice) or "''" for choice in inner)
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return ", ".join(map(_values, inner))
     if typing.get_origin(kind) is tuple:
@@ -186,12 +186,12 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
     if own := _OF_FILE.fullmatch(spec):
         from radgauge.core.function_metric import FunctionMetric, metric_of_file
 
-        found = metric_of_file(Path(own["file"]), own["name"])
-        if not (isinstance(found, type) and issubclass(found, Metric)):
+        member = metric_of_file(Path(own["file"]), own["name"])
+        if not (isinstance(member, type) and issubclass(member, Metric)):
             if own["settings"] or settings:
                 raise UsageError(f"{own['file']}:{own['name']} is a function, which has no settings")
-            return FunctionMetric(typing.cast(typing.Any, found))
-        name, text, cls = found.name, own["settings"] or "", found
+            return FunctionMetric(typing.cast(typing.Any, member))
+        name, text, cls = member.name, own["settings"] or "", member
     else:
         name, _, text = spec.partition(":")
         cls = metric_class(name)
@@ -243,20 +243,20 @@ def specs(text: str) -> list[str]:
     >>> specs("bleu,rouge"), specs("bleu:variant=cxr,lowercase=no,rouge"), specs("errors")
     (['bleu', 'rouge'], ['bleu:variant=cxr,lowercase=no', 'rouge'], ['errors'])
     """
-    found: list[str] = []
+    names: list[str] = []
     for part in text.split(","):
         setting = "=" in part.partition(":")[0]
-        if setting and found:
-            found[-1] += f",{part}"
+        if setting and names:
+            names[-1] += f",{part}"
         else:
-            found.append(part.strip())
-    return [part for part in found if part] or [text]
+            names.append(part.strip())
+    return [part for part in names if part] or [text]
 
 
 def _known(name: str, key: str, fields: dict[str, Any]) -> None:
     if key not in fields:
-        known = ", ".join(fields) or "none"
-        raise UsageError(f"metric {name!r} has no setting {key!r}; its settings: {known}")
+        names = ", ".join(fields) or "none"
+        raise UsageError(f"metric {name!r} has no setting {key!r}; its settings: {names}")
 
 
 def _parse(value: str, kind: Any, *, what: str) -> Any:

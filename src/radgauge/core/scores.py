@@ -123,14 +123,14 @@ class Scores:
         where = np.asarray(index)
         positions = np.flatnonzero(where) if where.dtype == bool else where.astype(np.intp)
         keys = tuple(self.keys[i] for i in positions)
-        kept = set(keys)
+        taken = set(keys)
         return replace(
             self,
             keys=keys,
             rows=self.rows[positions],
             values=self.values[positions],
-            reasons={key: why for key, why in self.reasons.items() if key in kept},
-            truncated=self.truncated & kept,
+            reasons={key: why for key, why in self.reasons.items() if key in taken},
+            truncated=self.truncated & taken,
         )
 
     def of_system(self, system: str) -> Scores:

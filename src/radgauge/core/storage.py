@@ -49,14 +49,14 @@ def url_of(path: Path | str) -> str | None:
     >>> url_of(Path("s3://bucket/reports.csv")), url_of("reports.csv"), url_of("file:///data/reports.csv")
     ('s3://bucket/reports.csv', None, None)
     """
-    found = _URL.fullmatch(str(path))
-    if found is None or found[1].lower() == "file":
+    match = _URL.fullmatch(str(path))
+    if match is None or match[1].lower() == "file":
         return None
-    if "@" in found[2].partition("/")[0]:
+    if "@" in match[2].partition("/")[0]:
         raise UsageError(
-            f"a {found[1]}:// URL must not hold credentials, which end up in logs; put them into the environment"
+            f"a {match[1]}:// URL must not hold credentials, which end up in logs; put them into the environment"
         )
-    return f"{found[1].lower()}://{found[2].rstrip('/')}"
+    return f"{match[1].lower()}://{match[2].rstrip('/')}"
 
 
 def plain(path: Path | str) -> Path:
@@ -65,8 +65,8 @@ def plain(path: Path | str) -> Path:
     >>> plain("file:///data/a%20b.csv").as_posix(), plain("reports.csv").as_posix()
     ('/data/a b.csv', 'reports.csv')
     """
-    found = _URL.fullmatch(str(path))
-    return Path("/" + unquote(found[2])) if found is not None and found[1].lower() == "file" else Path(path)
+    match = _URL.fullmatch(str(path))
+    return Path("/" + unquote(match[2])) if match is not None and match[1].lower() == "file" else Path(path)
 
 
 def shown_path(path: Path | str) -> str:
@@ -86,15 +86,15 @@ def local_copy(path: Path | str) -> Iterator[Path]:
     if url is None:
         yield plain(path)
         return
-    with passing_folder() as place:
-        here = place / _name(url)
+    with passing_folder() as folder:
+        here = folder / _name(url)
         files, place_of_url = _system(url)
         with _reached(url, "read"):
             if files.isfile(place_of_url):
                 files.get_file(place_of_url, str(here))
-            elif found := _names(files, place_of_url):
+            elif names := _names(files, place_of_url):
                 here.mkdir(mode=0o700)
-                for name in found:
+                for name in names:
                     if not name.startswith("."):
                         files.get_file(f"{place_of_url.rstrip('/')}/{name}", str(here / name))
             else:
@@ -108,12 +108,12 @@ def put_file(file: Path, url: str) -> None:
     Raises:
         StorageError: It cannot be written.
     """
-    files, place = _system(url)
+    files, path = _system(url)
     with _reached(url, "written"):
         if file.stat().st_size <= ONE_PUT:
-            files.pipe_file(place, file.read_bytes())
+            files.pipe_file(path, file.read_bytes())
         else:  # in pieces, which become one object when the last is there
-            files.put_file(str(file), place)
+            files.put_file(str(file), path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +124,9 @@ class Store:
 
     def names(self) -> list[str]:
         """Of the files in it, not of those below."""
-        files, place = _system(self.url)
+        files, path = _system(self.url)
         with _reached(self.url, "read"):
-            return _names(files, place)
+            return _names(files, path)
 
     def get(self, name: str, file: Path) -> Path:
         """Copy one of its files here.
@@ -135,11 +135,11 @@ class Store:
             FileNotFoundError: It has no such file.
         """
         url = f"{self.url}/{name}"
-        files, place = _system(url)
+        files, path = _system(url)
         with _reached(url, "read"):
-            if not files.isfile(place):
+            if not files.isfile(path):
                 raise FileNotFoundError(2, "No such file", url)
-            files.get_file(place, str(file))
+            files.get_file(path, str(file))
         return file
 
     def put(self, file: Path, name: str) -> None:
@@ -156,14 +156,14 @@ def _system(url: str) -> tuple[Any, str]:
         )
     core = require("fsspec.core", extra="storage")
     try:
-        found: tuple[Any, str] = core.url_to_fs(url, use_listings_cache=False)
+        system: tuple[Any, str] = core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:
         ours = scheme in ("s3", "s3a", "gs", "gcs")
         remedy = "run: pip install 'radgauge[storage]'" if ours else "install that package"
         raise MissingExtra(f"{scheme}:// needs a package that is not installed ({error}); {remedy}") from None
     except ValueError:
         raise UsageError(f"{scheme}:// is no storage that is known here (fsspec knows s3, gs, abfs ...)") from None
-    return found
+    return system
 
 
 @contextmanager
@@ -185,12 +185,14 @@ def _reached(url: str, what: str) -> Iterator[None]:
         ) from error
 
 
-def _names(files: Any, place: str) -> list[str]:
+def _names(files: Any, path: str) -> list[str]:
     try:
-        found = files.ls(place, detail=True)
+        entries = files.ls(path, detail=True)
     except FileNotFoundError:
         return []
-    return sorted(str(each["name"]).rstrip("/").rpartition("/")[2] for each in found if each["type"] == "file")
+    return sorted(
+        str(entry["name"]).rstrip("/").rpartition("/")[2] for entry in entries if entry["type"] == "file"
+    )
 
 
 def _name(url: str) -> str:
@@ -218,8 +220,8 @@ def remove_runs() -> int:
     """Remove the texts that runs left which were killed or never finished; returns of how many."""
     runs = default_cache_dir() / "runs"
     left = list(runs.iterdir()) if runs.is_dir() else []
-    for each in left:
-        shutil.rmtree(each)
+    for leftover in left:
+        shutil.rmtree(leftover)
     return len(left)
 
 
@@ -236,8 +238,8 @@ def passing_folder() -> Iterator[Path]:
     for left in runs.glob(f"{here}-*"):
         if _is_gone(left.name.split("-")[2]):
             shutil.rmtree(left, ignore_errors=True)  # another process may be at it
-    with tempfile.TemporaryDirectory(prefix=f"{here}-{os.getpid()}-", dir=runs) as place:
-        yield Path(place)
+    with tempfile.TemporaryDirectory(prefix=f"{here}-{os.getpid()}-", dir=runs) as folder:
+        yield Path(folder)
 
 
 def _is_gone(process: str) -> bool:

@@ -85,8 +85,8 @@ class Behaviour:
         """Group -> (passed, asked)."""
         groups: dict[str, tuple[int, int]] = {}
         for verdict in self.verdicts:
-            good, asked = groups.get(verdict.case.group, (0, 0))
-            groups[verdict.case.group] = (good + verdict.passed, asked + 1)
+            good, total = groups.get(verdict.case.group, (0, 0))
+            groups[verdict.case.group] = (good + verdict.passed, total + 1)
         return groups
 
 
@@ -141,24 +141,26 @@ def behaviour(
     >>> found.by_group()["order"][1] >= 8
     True
     """
-    asked = behaviour_cases() if cases is None else tuple(cases)
+    probes = behaviour_cases() if cases is None else tuple(cases)
     judged = [
         Case(f"{case.group} {case.number}", text, (case.reference,), system, meta=case.meta)
-        for case in asked
+        for case in probes
         for system, text in (("first", case.first), ("second", case.second))
     ]
     results = score(judged, metrics, reading=reading, models=models)
     accounts = results.header.get("accounts", {})
-    return [replace(_behaviour(scores, asked), account=accounts.get(name, {})) for name, scores in results.items()]
+    return [
+        replace(_behaviour(scores, probes), account=accounts.get(name, {})) for name, scores in results.items()
+    ]
 
 
-def _behaviour(scores: Scores, asked: Sequence[BehaviourCase]) -> Behaviour:
+def _behaviour(scores: Scores, probes: Sequence[BehaviourCase]) -> Behaviour:
     column = scores.columns[0]
     values = scores.oriented(column)
     low, high = scores.metric.range if scores.metric is not None else (0.0, 1.0)
     width = high - low if np.isfinite(high - low) else 1.0
     verdicts = []
-    for number, case in enumerate(asked):
+    for number, case in enumerate(probes):
         first, second = float(values[2 * number]), float(values[2 * number + 1])
         gap = first - second
         passed = abs(gap) <= TOLERANCE * width if case.equal else gap > 1e-9 * width

@@ -44,7 +44,7 @@ def score_with_oracles(
         raise UsageError(f"there is a system named {system!r} already; rename it to add the oracle")
     shared = reading if reading is not None else Readings()
     plain = score(cases, metrics, reading=shared, models=models)
-    place = Corpus.of(corpus)
+    texts = Corpus.of(corpus)
     studies: dict[str, Case] = {}
     for case in cases:
         studies.setdefault(case.id, case)
@@ -52,9 +52,9 @@ def score_with_oracles(
     for name, scores in plain.items():
         if scores.metric is None:  # cannot be: these scores come from metrics
             raise UsageError(f"{name} is no metric")
-        matches = oracle(place, list(studies.values()), metric=scores.metric, reading=shared)
-        found = {match.id: match.text for match in matches}
-        chosen = [_chosen(case, found[case.id], system) for case in studies.values()]
+        matches = oracle(texts, list(studies.values()), metric=scores.metric, reading=shared)
+        by_id = {match.id: match.text for match in matches}
+        chosen = [_chosen(case, by_id[case.id], system) for case in studies.values()]
         (judged,) = score([*cases, *chosen], [scores.metric], reading=shared).values()
         judges[name] = replace(judged, judge=name)
     meta: Mapping[str, Sequence[str]] = {

@@ -75,8 +75,8 @@ def _occurrences(grams: Numbers, text: NDArray[np.int32], *, texts: int, queries
     new_gram, same_text = np.ones(len(grams), bool), np.zeros(len(grams), bool)
     new_gram[1:] = grams[1:] != grams[:-1]
     same_text[1:] = ~new_gram[1:] & (text[1:] == text[:-1])
-    place = np.arange(len(grams))
-    level = place - np.maximum.accumulate(np.where(same_text, 0, place))
+    positions = np.arange(len(grams))
+    level = positions - np.maximum.accumulate(np.where(same_text, 0, positions))
     begins = np.flatnonzero(new_gram)
     levels = np.maximum.reduceat(level, begins) + 1 if len(begins) else np.empty(0, np.int64)
     first = np.cumsum(levels) - levels

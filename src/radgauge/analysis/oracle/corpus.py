@@ -35,18 +35,18 @@ class Corpus:
         >>> corpus.texts, corpus.ids, corpus.frequencies
         (('clear', 'edema'), ('2', '1'), (2, 1))
         """
-        found: dict[str, tuple[int, str]] = {}
+        entries: dict[str, tuple[int, str]] = {}
         blank = number = 0
         for identifier, text in as_pairs(reports, what="corpus"):
             number += 1
             if not text.strip():
                 blank += 1
                 continue
-            count, smallest = found.get(text, (0, identifier))
-            found[text] = (count + 1, min(smallest, identifier))
-        if not found:
+            count, smallest = entries.get(text, (0, identifier))
+            entries[text] = (count + 1, min(smallest, identifier))
+        if not entries:
             raise InputError(f"the corpus must hold at least one report that is not blank, got {number} reports")
-        ordered = sorted(found.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))
+        ordered = sorted(entries.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))
         return cls(
             texts=tuple(text for text, _ in ordered),
             ids=tuple(identifier for _, (_, identifier) in ordered),
@@ -75,10 +75,10 @@ def as_pairs(reports: Reports, *, what: str) -> list[tuple[str, str]]:
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
             raise InputError(f"{what}, report {number}: must be a pair (id, text) of strings, got {item!r:.80}")
         pairs.append(pair)
-    known: dict[str, str] = {}
+    by_id: dict[str, str] = {}
     for identifier, text in pairs:
-        if known.setdefault(identifier, text) != text:
+        if by_id.setdefault(identifier, text) != text:
             raise InputError(
                 f"{what}: the id {identifier!r} has two different texts; every report needs its own id"
             )
-    return list(known.items())
+    return list(by_id.items())

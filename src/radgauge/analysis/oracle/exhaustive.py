@@ -44,8 +44,8 @@ def search_exhaustively(
                 for start in range(0, len(cases), BLOCK)
             ]
         )
-        found = best(everything, values if metric.higher_is_better else -values, top=top)
-        if not len(found.indices):
+        matches = best(everything, values if metric.higher_is_better else -values, top=top)
+        if not len(matches.indices):
             yield not_judged(metric.why_not(cases[0], reading=reading))
         else:
-            yield Found(found.indices, values[found.indices])
+            yield Found(matches.indices, values[matches.indices])

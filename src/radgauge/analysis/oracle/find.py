@@ -63,16 +63,16 @@ class KeptMatches:
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
             return {}
-        return {query: found for query, payload in packed.items() if (found := _unpack(payload)) is not None}
+        return {query: match for query, payload in packed.items() if (match := _unpack(payload)) is not None}
 
     def keeping(self, queries: Sequence[str], results: Iterable[Found]) -> Iterator[Found]:
         """The results as they come, written to disk about twice a second and at the end."""
         waiting: dict[str, bytes] = {}
         last = time.monotonic()
         try:
-            for query, found in zip(queries, results, strict=True):
-                waiting[query] = _pack(found)
-                yield found
+            for query, match in zip(queries, results, strict=True):
+                waiting[query] = _pack(match)
+                yield match
                 if time.monotonic() - last >= EVERY:
                     self._put(waiting)
                     waiting, last = {}, time.monotonic()
@@ -91,8 +91,8 @@ class KeptMatches:
         self._cache = None
 
 
-def _pack(found: Found) -> bytes:
-    return json.dumps([found.indices.tolist(), found.scores.tolist(), found.why_not]).encode()
+def _pack(match: Found) -> bytes:
+    return json.dumps([match.indices.tolist(), match.scores.tolist(), match.why_not]).encode()
 
 
 def _unpack(payload: bytes) -> Found | None:
@@ -185,23 +185,23 @@ def oracle(
     if top < 1:
         raise UsageError(f"top must be 1 or more, got {top}")
     judge = load_oracle_metric(metric, models=models) if isinstance(metric, str) else metric
-    place = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
-    asked = as_pairs(queries, what="queries")
-    distinct = list(dict.fromkeys(text for _, text in asked if text.strip()))
-    kept = KeptMatches(cache, metric=judge, texts=place.texts, top=top)
-    found = kept.known(distinct)
+    searched = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
+    pairs = as_pairs(queries, what="queries")
+    distinct = list(dict.fromkeys(text for _, text in pairs if text.strip()))
+    cached = KeptMatches(cache, metric=judge, texts=searched.texts, top=top)
+    found = cached.known(distinct)
     left = [text for text in distinct if text not in found]
     shared = reading if reading is not None else Readings()
-    results = _searched(judge, place.texts, left, top, shared, engine) if left else ()
+    results = _searched(judge, searched.texts, left, top, shared, engine) if left else ()
     for number, (text, result) in enumerate(
-        zip(left, kept.keeping(left, results), strict=True), start=len(found) + 1
+        zip(left, cached.keeping(left, results), strict=True), start=len(found) + 1
     ):
         found[text] = result
         if progress is not None:
             progress("queries", number, len(distinct))
     matches: list[Retrieved] = []
-    for identifier, text in asked:
-        matches += _matches(identifier, found.get(text), place, fallback, zero=judge.name in COUNT_MATCHES)
+    for identifier, text in pairs:
+        matches += _matches(identifier, found.get(text), searched, fallback, zero=judge.name in COUNT_MATCHES)
     return matches
 
 
@@ -216,8 +216,8 @@ def _searched(
     blocks = (
         (metric, texts, queries[start : start + size], top) for start in range(0, len(queries), max(size, 1))
     )
-    for found in run_in_order(search_block, blocks, engine=engine):
-        yield from found
+    for matches in run_in_order(search_block, blocks, engine=engine):
+        yield from matches
 
 
 def search_block(item: tuple[Metric, Sequence[str], Sequence[str], int]) -> list[Found]:
@@ -244,20 +244,20 @@ def search_for(metric: Metric) -> Search:
 
 
 def _matches(
-    identifier: str, found: Found | None, corpus: Corpus, fallback: str, *, zero: bool
+    identifier: str, match: Found | None, corpus: Corpus, fallback: str, *, zero: bool
 ) -> list[Retrieved]:
-    if found is None or not len(found.indices):
-        reason = "empty reference" if found is None else found.why_not
+    if match is None or not len(match.indices):
+        reason = "empty reference" if match is None else match.why_not
         return [Retrieved(identifier, 1, "", float("nan"), "", 0, reason)]
-    nothing = zero and round(float(found.scores[0]), DECIMALS) == 0
+    nothing = zero and round(float(match.scores[0]), DECIMALS) == 0
     if nothing and fallback:
-        at = next((place for place, text in enumerate(corpus.texts) if text.strip() == fallback.strip()), None)
-        known = ("", 0) if at is None else (corpus.ids[at], corpus.frequencies[at])
-        return [Retrieved(identifier, 1, known[0], 0.0, fallback, known[1], f"{NO_MATCH}; this is the fallback")]
+        at = next((index for index, text in enumerate(corpus.texts) if text.strip() == fallback.strip()), None)
+        entry = ("", 0) if at is None else (corpus.ids[at], corpus.frequencies[at])
+        return [Retrieved(identifier, 1, entry[0], 0.0, fallback, entry[1], f"{NO_MATCH}; this is the fallback")]
     note = f"{NO_MATCH}; the most frequent reports are given" if nothing else ""
     return [
         Retrieved(identifier, rank, corpus.ids[at], float(score), corpus.texts[at], corpus.frequencies[at], note)
-        for rank, (at, score) in enumerate(zip(found.indices.tolist(), found.scores, strict=True), start=1)
+        for rank, (at, score) in enumerate(zip(match.indices.tolist(), match.scores, strict=True), start=1)
     ]
 
 

@@ -56,11 +56,11 @@ def search_graphs(
             continue
         shared = [index.shared(number) for index in indexes]
         keys = np.zeros(len(corpus), np.float32)
-        for matches, mine, theirs in zip(shared, singles, size, strict=True):
-            keys += matches / np.maximum(mine + np.float32(theirs), np.float32(1))
+        for matches, own, theirs in zip(shared, singles, size, strict=True):
+            keys += matches / np.maximum(own + np.float32(theirs), np.float32(1))
         keys[unable] = -1
         able = contenders(keys, top=top)
-        chosen = np.stack([each[able] for each in shared], axis=1).astype(np.float64)
+        chosen = np.stack([counts[able] for counts in shared], axis=1).astype(np.float64)
         f1 = f1_of_counts(chosen, corpus_sizes[able], np.broadcast_to(size, chosen.shape))
         yield best(able, f1.mean(axis=1), top=top)
 
@@ -76,9 +76,9 @@ class _Items:
     def add(self, items: frozenset[tuple[object, ...]]) -> None:
         """The items of the next text."""
         known = self.numbers
-        found = [known.setdefault(item, len(known)) for item in items]
-        self.items.append(np.array(found, np.int32))
-        self.sizes.append(len(found))
+        indices = [known.setdefault(item, len(known)) for item in items]
+        self.items.append(np.array(indices, np.int32))
+        self.sizes.append(len(indices))
 
     def index(self, *, queries: int) -> FeatureIndex:
         """The index of all texts, the last of which are queries."""
@@ -87,5 +87,5 @@ class _Items:
 
 
 def _set(items: GraphItems, name: str) -> frozenset[tuple[object, ...]]:
-    found: frozenset[tuple[object, ...]] = getattr(items, name)
-    return found
+    members: frozenset[tuple[object, ...]] = getattr(items, name)
+    return members

@@ -41,8 +41,8 @@ def best(indices: Index, scores: Values, *, top: int, decimals: int = DECIMALS) 
     >>> best(np.array([4, 7, 9]), np.array([0.3, 0.1 + 0.2, 0.1]), top=2).indices.tolist()
     [4, 7]
     """
-    known = ~np.isnan(scores)
-    indices, scores = indices[known], scores[known]
+    defined = ~np.isnan(scores)
+    indices, scores = indices[defined], scores[defined]
     order = np.lexsort((indices, -np.round(scores, decimals)))[:top]
     return Found(indices[order], scores[order])
 

@@ -114,23 +114,23 @@ class _Tokens:
             return self.texts
         cosine = self.vectors @ query.vectors.T
         first = self.starts[:-1]
-        found = cosine.max(axis=1).astype(np.float64)[self.numbers] * self.counted
-        precision = np.add.reduceat(found, first) / np.add.reduceat(self.counted, first)
+        recall = cosine.max(axis=1).astype(np.float64)[self.numbers] * self.counted
+        precision = np.add.reduceat(recall, first) / np.add.reduceat(self.counted, first)
         bound = _f1(precision, self._most_recall(cosine, query))
         # F1 grows with the recall only where both have a positive sum; other texts are measured in any case.
         bound[precision <= max(0.0, -float(cosine.min()))] = np.inf
         order = np.argsort(-bound, kind="stable")
         exact = np.full(len(order), -np.inf)
-        done, size, least = 0, max(FIRST, top), -np.inf
-        while done < len(order) and bound[order[done]] >= least - MARGIN:
+        done, size, threshold = 0, max(FIRST, top), -np.inf
+        while done < len(order) and bound[order[done]] >= threshold - MARGIN:
             block = order[done : done + size]
-            block = block[bound[block] >= least - MARGIN]
+            block = block[bound[block] >= threshold - MARGIN]
             exact[block] = _f1(precision[block], self._recall(cosine, query, block))
             done += size
             if top <= min(done, len(exact) - 1):
-                least = float(np.partition(exact, -top)[-top])
+                threshold = float(np.partition(exact, -top)[-top])
             size = min(4 * size, BLOCK)
-        return self.texts[np.flatnonzero(exact >= least - MARGIN)]
+        return self.texts[np.flatnonzero(exact >= threshold - MARGIN)]
 
     def _most_recall(self, cosine: Single, query: TokenVectors) -> Values:
         """No text can have more: its own tokens of the query, and the nearest other token for the rest."""
@@ -138,21 +138,21 @@ class _Tokens:
         if self.having is None:
             return np.full(len(self.texts), cosine[:, counted].max(axis=0).mean(dtype=np.float64))
         members, ends = self.having
-        most = np.zeros(len(self.texts))
+        highest = np.zeros(len(self.texts))
         for column in counted:
             same = np.flatnonzero(cosine[:, column] > 1 - MARGIN)
             other = float(np.delete(cosine[:, column], same).max(initial=-1.0))
             has = np.zeros(len(self.texts), bool)
             for token in same:
                 has[members[ends[token] : ends[token + 1]]] = True
-            most += np.where(has, 1 + MARGIN, other)
-        return most / len(counted)
+            highest += np.where(has, 1 + MARGIN, other)
+        return highest / len(counted)
 
     def _recall(self, cosine: Single, query: TokenVectors, block: NDArray[np.intp]) -> Values:
         sizes = self.starts[block + 1] - self.starts[block]
         begins = np.cumsum(sizes) - sizes
-        places = np.repeat(self.starts[block] - begins, sizes) + np.arange(int(sizes.sum()))
-        found = np.maximum.reduceat(cosine[self.numbers[places]], begins, axis=0)
+        positions = np.repeat(self.starts[block] - begins, sizes) + np.arange(int(sizes.sum()))
+        found = np.maximum.reduceat(cosine[self.numbers[positions]], begins, axis=0)
         recall: Values = found[:, query.counted].mean(axis=1, dtype=np.float64)
         return recall
 

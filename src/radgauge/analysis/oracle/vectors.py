@@ -33,20 +33,20 @@ def search_vectors(
     """
     able = np.array([metric.empty == "read" or has_words(text) for text in corpus], bool)
     groups = _Groups.of(_vectors(metric, corpus, reading), np.flatnonzero(able))
-    asked = _vectors(metric, queries, reading)
+    query_vectors = _vectors(metric, queries, reading)
     unit = _unit(groups.vectors)
-    known: dict[bytes, Found] = {}
-    for text, vector in zip(queries, asked, strict=True):
+    cached: dict[bytes, Found] = {}
+    for text, vector in zip(queries, query_vectors, strict=True):
         if metric.empty == "nan" and not has_words(text):
             yield not_judged("reference has no words")
             continue
         key = vector.tobytes()
-        if key not in known:
+        if key not in cached:
             near = contenders(unit @ _unit(vector[None])[0] + np.float32(1), top=top)
             scores = cosines(groups.vectors[near], np.broadcast_to(vector, (len(near), len(vector))))
-            known[key] = groups.members(near, scores, top=top)
-        found = known[key]
-        yield found if len(found.indices) else not_judged(metric.nothing)
+            cached[key] = groups.members(near, scores, top=top)
+        match = cached[key]
+        yield match if len(match.indices) else not_judged(metric.nothing)
 
 
 @dataclass(frozen=True, eq=False)

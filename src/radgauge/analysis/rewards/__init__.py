@@ -35,12 +35,14 @@ def for_trl(reward: Reward, *, reference: str = "reference") -> Callable[..., li
         **columns: Any,
     ) -> list[float]:
         if reference not in columns:
-            known = ", ".join(sorted(columns)) or "none"
-            raise InputError(f"the data set must have the column {reference!r}; it has: {known}")
-        verdicts = reward.judge([text_of(each) for each in completions], columns[reference])
+            names = ", ".join(sorted(columns)) or "none"
+            raise InputError(f"the data set must have the column {reference!r}; it has: {names}")
+        verdicts = reward.judge([text_of(completion) for completion in completions], columns[reference])
         if log_metric is not None and verdicts:
-            log_metric(f"{reward.name}/floor", sum(bool(each.reason) for each in verdicts) / len(verdicts))
-        return [each.value for each in verdicts]
+            log_metric(
+                f"{reward.name}/floor", sum(bool(completion.reason) for completion in verdicts) / len(verdicts)
+            )
+        return [completion.value for completion in verdicts]
 
     judge.__name__ = judge.__qualname__ = reward.name
     return judge
@@ -68,8 +70,8 @@ def for_verl_batch(reward: Reward) -> Callable[..., list[dict[str, float]]]:
         extra_infos: Any = None,
         **more: Any,
     ) -> list[dict[str, float]]:
-        found = reward.judge(list(solution_strs), list(ground_truths))
-        return [{"score": each.value, "judged": float(not each.reason)} for each in found]
+        verdicts = reward.judge(list(solution_strs), list(ground_truths))
+        return [{"score": verdict.value, "judged": float(not verdict.reason)} for verdict in verdicts]
 
     return compute_score
 
@@ -93,8 +95,8 @@ def for_openrlhf(reward: Reward) -> Callable[..., dict[str, Any]]:
         except Exception as error:  # would be swallowed one call above: count it, say its kind, give the floor
             log.warning("a reward failed (%s); its samples get the floor", type(error).__name__)
             verdicts = reward.failed(len(queries), error)
-        values = torch.tensor([each.value for each in verdicts], dtype=torch.float32)
-        judged = torch.tensor([float(not each.reason) for each in verdicts], dtype=torch.float32)
+        values = torch.tensor([verdict.value for verdict in verdicts], dtype=torch.float32)
+        judged = torch.tensor([float(not verdict.reason) for verdict in verdicts], dtype=torch.float32)
         return {"rewards": values, "scores": values.clamp(0.0, 1.0), "extra_logs": {"judged": judged}}
 
     return reward_func
@@ -109,8 +111,8 @@ def text_of(completion: Any) -> str | None:
     if completion is None or isinstance(completion, str):
         return completion
     turns = [turn for turn in completion if isinstance(turn, Mapping)]
-    said = [turn.get("content") for turn in turns if turn.get("role", "assistant") == "assistant"]
-    last = said[-1] if said else None
+    contents = [turn.get("content") for turn in turns if turn.get("role", "assistant") == "assistant"]
+    last = contents[-1] if contents else None
     if isinstance(last, list | tuple):
         return "".join(str(part.get("text", "")) for part in last if isinstance(part, Mapping))
     return None if last is None else str(last)

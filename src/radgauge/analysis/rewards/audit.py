@@ -21,7 +21,7 @@ from radgauge.core.wording import number
 from radgauge.reader import ReportReader
 from radgauge.text.sentences import split_sentences
 
-LEAST = 5
+MIN_STUDIES = 5
 """Studies that an audit needs."""
 
 REAL = ("the reference itself", "the system's report")
@@ -94,15 +94,15 @@ def audit(cases: Sequence[Case], rewards: Sequence[Reward], *, seed: int = 0) ->
     ]
     if len({case.system for case in cases}) > 1:
         raise InputError("an audit takes the reports of one system; choose one")
-    if len(usable) < LEAST:
-        raise InputError(f"an audit needs {LEAST} studies with a report and a reference, got {len(usable)}")
+    if len(usable) < MIN_STUDIES:
+        raise InputError(f"an audit needs {MIN_STUDIES} studies with a report and a reference, got {len(usable)}")
     texts = degenerate(usable, rng=np.random.default_rng(seed))
     texts = {
         REAL[0]: [case.references[0] for case in usable],
         REAL[1]: [case.candidate for case in usable],
         **texts,
     }
-    found = Audit()
+    lines = Audit()
     for judge in rewards:
         references = [case.references for case in usable]
         copies = judge.judge([own[0] for own in references], references)
@@ -115,7 +115,7 @@ def audit(cases: Sequence[Case], rewards: Sequence[Reward], *, seed: int = 0) ->
             verdicts = judge.judge([written[index] for index in applicable], references)
             values = np.array([verdict.value for verdict in verdicts])
             judged = np.array([not verdict.reason for verdict in verdicts])
-            found.append(
+            lines.append(
                 AuditLine(
                     reward=judge.name,
                     kind=kind,
@@ -126,7 +126,7 @@ def audit(cases: Sequence[Case], rewards: Sequence[Reward], *, seed: int = 0) ->
                     gamed=kind not in REAL and bool(values.mean() > np.percentile(real, PERCENTILE)),
                 )
             )
-    return found
+    return lines
 
 
 def degenerate(cases: Sequence[Case], *, rng: np.random.Generator) -> dict[str, list[str]]:
@@ -169,9 +169,9 @@ def _sentences(text: str) -> list[str]:
 
 def _contradicted(text: str) -> str:
     """Every sentence, and behind it the opposite."""
-    said = []
+    denials = []
     for sentence in _sentences(text):
         bare = re.sub(r"^(no|there is no|there are no)\s+", "", sentence, flags=re.IGNORECASE)
         opposite = f"There is {bare}" if bare != sentence else f"There is no {sentence[:1].lower()}{sentence[1:]}"
-        said += [sentence, opposite]
-    return " ".join(said)
+        denials += [sentence, opposite]
+    return " ".join(denials)

@@ -146,12 +146,12 @@ class Reward:
             for number, (candidate, entry) in enumerate(zip(candidates, references, strict=True))
         ]
         with self._lock:
-            found = self._judge(cases, longest)
-            self._counts.update(verdict.reason or "judged" for verdict in found)
+            verdicts = self._judge(cases, longest)
+            self._counts.update(verdict.reason or "judged" for verdict in verdicts)
             self._texts += len(cases)
             if self._texts > KEEP:
                 self._reading, self._texts = self._reading.fork(), 0
-        return found
+        return verdicts
 
     def of_groups(
         self, groups: Sequence[Sequence[str | None]], references: References, *, relative: Relative = "none"
@@ -365,16 +365,16 @@ def _copies(references: References) -> list[Case]:
 def _relative(values: list[float], how: Relative) -> list[float]:
     if how == "none" or not values:
         return values
-    given = np.asarray(values)
+    rewards = np.asarray(values)
     if how == "rank":
-        below = (given[:, None] > given[None, :]).sum(axis=1)
-        ties = (given[:, None] == given[None, :]).sum(axis=1) - 1
+        below = (rewards[:, None] > rewards[None, :]).sum(axis=1)
+        ties = (rewards[:, None] == rewards[None, :]).sum(axis=1) - 1
         ranks: list[float] = ((below + ties / 2) / max(len(values) - 1, 1)).tolist()
         return ranks
     if how not in ("mean", "standard"):
         raise UsageError(f"relative must be none, mean, standard or rank, got {how!r}")
-    apart = given - given.mean()
-    spread = float(given.std())
+    apart = rewards - rewards.mean()
+    spread = float(rewards.std())
     if how == "standard":
         apart = apart / spread if spread else np.zeros_like(apart)
     centred: list[float] = apart.tolist()
