@@ -67,7 +67,8 @@ def triple_accuracy(
                 int((values[:, 0] == values[:, 1]).sum()),
                 int(np.isnan(values).any(axis=1).sum()),
                 len(right),
-                *(_mean(scores.headline.reshape(-1, 2)[:, column]) for column in (0, 1)),
+                _mean(scores.headline[::2]),
+                _mean(scores.headline[1::2]),
                 tuple(triple.id for triple, well in zip(triples, right, strict=True) if not well),
             )
         )
