@@ -272,6 +272,16 @@ def layman_beds(data: Path) -> str:
     return "\n".join(rows) + "\n"
 
 
+def layman_replacement(data: Path) -> str:
+    """What lay replacement does to BLEU of related and unrelated reports, and to agreement with ratings."""
+    benchmark = _benchmark("lay_replacement")
+    heads = ("replacement", "BLEU-4, related", "unrelated", "tau-b of BLEU-4", "tau-b of semantics")
+    rows = [f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---:|"]
+    for line in benchmark.lines(data, benchmark.EMBEDDED):
+        rows.append(f"| {line.name} | {' | '.join(f'{value:.3f}' for value in line[1:])} |")
+    return "\n".join(rows) + "\n"
+
+
 def layman_write(data: Path) -> str:
     """How much of abnormal Indiana reports the writer for patients writes anew, and how hard it reads."""
     found = _benchmark("layman").written(data, sample=200, seed=77)
@@ -658,6 +668,7 @@ FIGURES: Mapping[str, Callable[[Path], str]] = {
     "perturb-indiana": perturb_indiana,
     "layman-collapse": layman_collapse,
     "layman-sets": layman_sets,
+    "layman-replacement": layman_replacement,
     "layman-write": layman_write,
     "layman-beds": layman_beds,
     "oracle-blanks": oracle_blanks,

@@ -89,7 +89,7 @@ def test_sentences_without_words_are_no_sentences() -> None:
     [
         ({"models": "published"}, "the paper does not name its model"),
         ({"encoder": "best"}, "encoder must be one of findings, static, got 'best'"),
-        ({"outside": "drop"}, "outside must be one of auto, write, nearest, got 'drop'"),
+        ({"outside": "drop"}, "outside must be one of nearest, write, got 'drop'"),
         ({"threshold": 0.0}, "threshold must be above 0 and at most 1, got 0.0"),
     ],
 )
@@ -128,15 +128,13 @@ def test_meteor_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "layman_raw_meteor_embedded" not in Layman().columns
 
 
-def test_sentences_outside_the_set_are_written() -> None:
+def test_sentences_outside_the_set_are_written_only_if_asked() -> None:
     cases = [Case("1", "Cholelithiasis.", ("Stones in the gallbladder. Fatty liver.",))]
-    written = Layman().replaced(cases, reading=READING)
+    written = Layman(outside="write").replaced(cases, reading=READING)
     assert written.lay["Cholelithiasis."] == "Cholelithiasis."  # the writer keeps it
-    published = Layman(outside="nearest").replaced(cases, reading=READING)
+    published = Layman().replaced(cases, reading=READING)
     assert published.lay["Cholelithiasis."] in {pair.lay for pair in sentence_set()}
-    assert Layman().outside == "write"
-    assert Layman(encoder="static").outside == "nearest"
-    assert "outside:write" in Layman().signature()
+    assert "outside:nearest" in Layman().signature()
 
 
 def test_explains() -> None:

@@ -148,6 +148,10 @@ def account_for_words(
             continue
         if any(start <= word.start() < end for start, end in spans) or said in known.empty:
             continue
+        if said == "changes" and re.match(
+            r" (?:of|from|compatible|consistent)\b", lowered[word.end() - span[0] :]
+        ):
+            continue  # "changes of emphysema" are emphysema
         if any(start <= word.start() < end for _, start, end in hedges.values()):
             continue
         if said in known.links and any(end <= word.start() < end + 25 for _, _, end in hedges.values()):

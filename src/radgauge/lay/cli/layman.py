@@ -20,9 +20,9 @@ def score_cli(
     lay: LayText,
     threshold: Annotated[float, "Cosine from which two sentences agree."] = 0.8,
     outside: Annotated[
-        Literal["auto", "write", "nearest"],
-        "Sentences unlike any of the set: written, or the nearest, as published.",
-    ] = "auto",
+        Literal["nearest", "write"],
+        "Sentences unlike any of the set: the nearest, as published, or written.",
+    ] = "nearest",
     meteor: Annotated[
         bool | None,
         typer.Option("--meteor/--no-meteor", help="METEOR too; by default if Java and the extra are there."),

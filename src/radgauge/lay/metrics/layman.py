@@ -61,9 +61,8 @@ class Layman(Metric):
     sentences: str = ""  # A sentence set of your own (two tab-separated columns); "" = the embedded one
     threshold: float = 0.8  # Cosine from which two sentences mean the same; 0.8 in the paper
     # What becomes of a sentence that no entry of the set comes near: "nearest" takes the nearest entry all the
-    # same, as published; "write" has the embedded writer put it in plain words; "auto" is "write" with the
-    # embedded set and encoder, which know chest radiographs only, and "nearest" with your own
-    outside: Literal["auto", "write", "nearest"] = "auto"
+    # same, as published; "write" has the embedded writer put it in plain words, which agrees less with raters
+    outside: Literal["nearest", "write"] = "nearest"
     # True if METEOR is measured as well; it needs the extra `meteor` and Java, and says so if they are missing
     meteor: bool = False
 
@@ -73,9 +72,6 @@ class Layman(Metric):
             raise UsageError(
                 "layman: models must be 'embedded' or an encoder's folder or id; the paper does not name its model"
             )
-        if self.outside == "auto":
-            own = self.models != EMBEDDED or self.encoder != "findings" or self.sentences
-            object.__setattr__(self, "outside", "nearest" if own else "write")
         if not 0 < self.threshold <= 1:
             raise UsageError(f"layman: threshold must be above 0 and at most 1, got {self.threshold}")
 
