@@ -34,7 +34,7 @@ def measure() -> dict[str, dict[str, float]]:
     rating = np.array([row["rating"] for row in rows])
     studies = np.array([row["id"] for row in rows])
     found = {}
-    for scores in rg.score(cases, METRICS).values():
+    for scores in rg.score(cases, METRICS).judges.values():
         asked = [
             scores.columns[0],
             *(c for c in ("errors_total", "errors_significant", "bleu_2") if c in scores.columns),

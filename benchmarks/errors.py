@@ -50,7 +50,7 @@ def agreement(judgments: Judgments, metrics: Sequence[str], reading: Readings) -
         }
         | {"rating": association(total, goals["rating"])},
     }
-    for judge, scores in results.items():
+    for judge, scores in results.judges.items():
         shipped = " (fitted on these reports)" if judge == "errors" else ""
         lines[scores.columns[0] + shipped] = {
             name: association(scores.oriented(scores.columns[0]), goal) for name, goal in goals.items()

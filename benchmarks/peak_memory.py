@@ -39,7 +39,7 @@ def measure(name: str, shape: str) -> str:
     score([{"id": "0", "candidate": "No effusion. Heart is large.", "reference": "Small effusion."}], name)
     before, start = peak_mb(), time.process_time()
     scores = score([{"id": "1", "candidate": text, "reference": text + " Normal."}], name)
-    (only,) = scores.values()
+    (only,) = scores.judges.values()
     value = only.headline[0]
     why = next(iter(only.reasons.values()), "")
     seconds = time.process_time() - start

@@ -160,7 +160,7 @@ def ours(name: str, folder: Path, job_file: Path) -> None:
     started, busy = time.perf_counter(), time.process_time()
     if job["profile"]:
         profile.enable()
-    scores = next(iter(rg.score(cases, [metric]).values()))
+    scores = next(iter(rg.score(cases, [metric]).judges.values()))
     profile.disable()
     result: dict[str, Any] = {"clock": time.perf_counter() - started, "processor": time.process_time() - busy}
     result["peak"] = peak_memory()

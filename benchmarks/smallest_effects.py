@@ -50,7 +50,7 @@ def measure(*, resamples: int = 1000, seed: int = 0) -> dict[str, dict[str, floa
         sources += [name] * len(rated)
         studies += [f"{name}/{study}" for study, _ in rated.keys]
         by_key = {case.key: case for case in judgments.cases}
-        for scores in rg.score([by_key[key] for key in rated.keys], METRICS).values():
+        for scores in rg.score([by_key[key] for key in rated.keys], METRICS).judges.values():
             for column in dict.fromkeys((scores.columns[0], scores.system_headline, "errors_significant")):
                 if column in scores.columns:
                     columns.setdefault(column, []).append(scores.oriented(column))

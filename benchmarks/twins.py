@@ -147,7 +147,7 @@ def judged(rows: Sequence[Row], metrics: Sequence[str] = METRICS) -> Values:
     """Every output of the metrics for every row."""
     cases = [rg.Case(row.study, row.candidate, (row.reference,), row.role) for row in rows]
     values: Values = defaultdict(lambda: defaultdict(dict))
-    for scores in rg.score(cases, metrics).values():
+    for scores in rg.score(cases, metrics).judges.values():
         for column in scores.columns:
             for case, value in zip(cases, scores.column(column), strict=True):
                 values[case.id][case.system][column] = float(value)

@@ -131,7 +131,7 @@ def _able(metrics: Sequence[str], models: str, reading: Readings) -> tuple[list[
 def _oriented(
     metric: Metric, cases: Sequence[Case], reading: Readings
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    scores = next(iter(score(cases, metric, reading=reading).values()))
+    scores = next(iter(score(cases, metric, reading=reading).judges.values()))
     return scores.oriented(scores.columns[0])
 
 

@@ -166,7 +166,7 @@ def run(given: argparse.Namespace, register: str, reading: Readings) -> dict[str
         "training_studies": len(generator.ids),
         "split": given.test,
         "seed": given.seed,
-        "signatures": {name: scores.signature for name, scores in results.items()},
+        "signatures": {name: scores.signature for name, scores in results.judges.items()},
         "systems": lines,
         "planned": plan,
     }

@@ -59,7 +59,7 @@ def make(settings: Settings) -> list[Line]:
         (line.system, line.judge, line.column): (line.value, f"{_bounds(thin)} as in the paper; {_bounds(line)}")
         for line, thin in zip(honest, narrow, strict=True)
     }
-    headlines = {spec: (scores.judge, scores.columns[0]) for spec, scores in results.items()}
+    headlines = {spec: (scores.judge, scores.columns[0]) for spec, scores in results.judges.items()}
     for system in there:
         for (name, spec), published in zip(METRICS.items(), PUBLISHED[system], strict=True):
             ours, bounds = values.get((system, *headlines.get(spec, ("", ""))), (float("nan"), ""))

@@ -30,7 +30,7 @@ def make(settings: Settings) -> list[Line]:
     results, missing = score_cases(judgments.cases, [YU[part] for part in PARTS], settings)
     if missing:
         return [Line(name, value, math.nan, "; ".join(missing.values())) for name, value in PUBLISHED.items()]
-    named = Results({scores.judge: scores for scores in results.values()})
+    named = Results({scores.judge: scores for scores in results.judges.values()})
     columns = [scores.columns[0] for scores in named.values()]
     how = Resampling(resamples=settings.resamples, seed=settings.seed)
     fit = rg.fit_radcliq(named, judgments, columns=columns, target="total", resampling=how)

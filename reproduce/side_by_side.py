@@ -81,7 +81,8 @@ def score_cases(
     for spec in dict.fromkeys(specs):
         try:
             confirm_downloads([spec], models=settings.models, yes=settings.yes)
-            found[spec] = next(iter(rg.score(cases, [spec], reading=reading, models=settings.models).values()))
+            results = rg.score(cases, [spec], reading=reading, models=settings.models)
+            found[spec] = next(iter(results.judges.values()))
         except RadgaugeError as error:
             missing[spec] = str(error)
     return Results(found), missing

@@ -64,7 +64,7 @@ def agreement_figure(
         mean = judgments.mean_ratings() if target == "rating" else judgments.mean_errors()
         human = mean.column("rating" if target == "rating" else f"errors_{target}")
         goal = dict(zip(mean.keys, human.tolist(), strict=True))
-        for judge, scores in results.items():
+        for judge, scores in results.judges.items():
             column = scores.columns[0]
             got = lines[judge, column, target].correlation
             points = [

@@ -27,6 +27,7 @@ import typer.main
 
 import radgauge
 from radgauge.cli.commands import VERBS, app
+from radgauge.core.settings import setting_lines
 from radgauge.render.metric_names import metric_name
 
 ROOT = Path(__file__).parents[1]
@@ -140,6 +141,12 @@ def _reference(words: str, command: Any) -> list[str]:
             if (getattr(p, "rich_help_panel", None) or "") == panel:
                 lines.append(f"| {_names(p)} | {_default(p)} | {cell(p.help or '')} |")
         lines.append("")
+    for option, default in getattr(command.callback, "keyed", {}).items():
+        lines += [f"**Keys of `--{option}`** (KEY=VALUE, joined by commas)", ""]
+        lines += ["| key | default | meaning |", "|---|---|---|"]
+        for key, value, about in setting_lines(default):
+            lines.append(f"| `{key}` | {f'`{value}`' if value else ''} | {cell(about)} |")
+        lines.append("")
     return lines
 
 
@@ -157,6 +164,8 @@ def _names(option: Any) -> str:
     while typing.get_origin(annotation) is list:
         (annotation,) = typing.get_args(annotation)
     choices = typing.get_args(annotation) if typing.get_origin(annotation) is Literal else ()
+    if option.metavar == "KEY=VALUE":
+        return f"{names} KEY=VALUE (repeatable)"
     kind = " \\| ".join(map(str, choices)) or {"str": "TEXT", "Path": "PATH"}.get(annotation.__name__, "NUMBER")
     return f"{names} {kind}" + (" (repeatable)" if option.multiple else "")
 

@@ -132,5 +132,5 @@ def control_table_without_zeros() -> Outcome:
         try:
             read_judgments(path)
         except InputError as error:
-            return Outcome(tried, must, str(error), "--no-row" in str(error))
+            return Outcome(tried, must, str(error), "no_row" in str(error))
     return Outcome(tried, must, "read", False)

@@ -18,7 +18,7 @@ NORMAL = "The lungs are clear. No nodule. No effusion. Heart size is normal."
 
 def value(candidate: str, metric: str, column: str) -> float:
     """One output for a candidate against the report."""
-    scores = next(iter(rg.score([rg.Case("1", candidate, (REPORT,))], [metric]).values()))
+    scores = next(iter(rg.score([rg.Case("1", candidate, (REPORT,))], [metric]).judges.values()))
     return float(scores.column(column)[0])
 
 

@@ -46,7 +46,7 @@ def control_signature_of_a_function() -> Outcome:
 
     case = {"id": "1", "candidate": "No effusion.", "reference": "Effusion."}
     own, ours = (rg.score([case], [metric]) for metric in (bleu, "bleu"))
-    signatures = [next(iter(results.values())).signature for results in (own, ours)]
+    signatures = [next(iter(results.judges.values())).signature for results in (own, ours)]
     differs = "|probes:" not in signatures[0] and signatures[0] != signatures[1]
     did = "signed by its source" if differs else signatures[0]
     return Outcome("a constant function called `bleu`", "a signature of its own", did, differs)

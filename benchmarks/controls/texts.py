@@ -23,7 +23,7 @@ PROSE = "Our train was delayed, so we took a taxi to the airport and nearly miss
 def judged(candidate: str, reference: str, *, any_language: bool = False) -> list[str]:
     """Names of the default metrics that give the case a value."""
     results = rg.score(references=[reference], candidates=[candidate], any_language=any_language, progress=False)
-    return [name for name, scores in results.items() if not math.isnan(scores.headline[0])]
+    return [name for name, scores in results.judges.items() if not math.isnan(scores.headline[0])]
 
 
 def outcome(

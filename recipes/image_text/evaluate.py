@@ -184,7 +184,7 @@ def _perturbations(studies: Sequence[PicturedReport], encoder: str) -> None:
     )
     made = perturbed_cases(laboratory, cases=cases)
     metric = VLScore(encoder=encoder) if encoder else VLScore()
-    scores = next(iter(score(made, [metric], reading=Readings()).values()))
+    scores = next(iter(score(made, [metric], reading=Readings()).judges.values()))
     by_kind: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for (_, kind), value in zip(scores.keys, scores.headline, strict=True):
         by_kind[kind].append(value)

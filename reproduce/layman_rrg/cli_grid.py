@@ -35,8 +35,7 @@ def grid_cli(
     ],
     form: o.ReportForm,
     lay: LayText,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
+    say: o.Output,
     model: Annotated[
         list[str] | None,
         "Who writes: 'embedded', or a model of the server of RADGAUGE_LLM_URL. Repeatable.",
@@ -46,10 +45,10 @@ def grid_cli(
     ] = None,
     work: Annotated[Path, "Folder for what the models answer; a stopped run goes on there."] = Path("lay_grid"),
     models: o.Models = "embedded",
-    yes: o.Yes = False,
     meteor: Annotated[bool, "METEOR too; it needs Java and the extra."] = False,
     output: OutputFile = None,
-    server: o.ReportServer = o.ReportServer(),
+    llm: o.Llm = o.LlmSettings(batch=50),
+    sampling: o.Sampling = o.Resampling(),
 ) -> None:
     """Models, prompts and corpora side by side: how right, how near, how easy lay versions are (tables 10, 11).
 
@@ -72,7 +71,7 @@ def grid_cli(
     for name, path in named:
         found[name] = list(form.versions(path))
         originals = form.originals(path) if model else {}
-        asked = _versions(name, originals, model or [], prompt or ["plain"], work, server, say)
+        asked = _versions(name, originals, model or [], prompt or ["plain"], work, llm, say)
         for writer, texts in asked.items():
             found[name] += [
                 replace(originals[study], candidate=each.value, system=writer) for study, each in texts.items()
@@ -83,10 +82,10 @@ def grid_cli(
     grid = lay_grid(
         found,
         layman=lay.metric(),
-        models=o.agreed(models, judges, yes=yes),
+        models=o.confirmed(models, judges),
         meteor=meteor,
         reading=say.readings(),
-        resampling=sampling.record(least=1),
+        resampling=sampling.at_least(1),
     )
     notes = [
         f"{line.corpus}, {line.writer}: {line.without} of {line.reports} reports have no lay version: in no value"
@@ -116,7 +115,7 @@ def _versions(
     models: Sequence[str],
     prompts: Sequence[str],
     work: Path,
-    server: o.Server,
+    llm: o.LlmSettings,
     say: o.Output,
 ) -> dict[str, dict[str, Outcome]]:
     """Writer -> id -> lay version; of a language model, with each prompt."""
@@ -133,7 +132,7 @@ def _versions(
             continue
         make_folder(work)
         keeps(lambda: any(work.iterdir()))
-        with open_model(work / "journal.jsonl", server.settings, name=name) as (asked, journal):
+        with open_model(work / "journal.jsonl", llm, name=name) as (asked, journal):
             try:
                 for prompt in prompts:
                     translator = LlmTranslator(
@@ -141,9 +140,9 @@ def _versions(
                         journal,
                         FindingEncoder(),
                         _prompts(prompt),
-                        batch=max(1, server.settings.batch // SENTENCES_OF_A_REPORT),
-                        parallel=server.settings.parallel,
-                        retry_failed=server.settings.retry_failed,
+                        batch=max(1, llm.batch // SENTENCES_OF_A_REPORT),
+                        parallel=llm.parallel,
+                        retry_failed=llm.retry_failed,
                         progress=None if say.quiet else CostLine(asked),
                     )
                     found[f"{name} + {Path(prompt).stem}"] = lay_versions(reports, translator)

@@ -15,7 +15,7 @@ from radgauge.lay.cli.options import LayText
 
 
 @o.command(layman, "statistics")
-def statistics_cli(folder: Folder, as_json: o.AsJson = False) -> None:
+def statistics_cli(folder: Folder, say: o.Output = o.Output()) -> None:
     """Samples, words and sentences of a built set, professional and lay (table 5).
 
     Example:
@@ -25,25 +25,21 @@ def statistics_cli(folder: Folder, as_json: o.AsJson = False) -> None:
     from layman_rrg.set_reports import set_statistics
     from radgauge.core.wording import number
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
     found = set_statistics(folder)
-    if as_json:
-        o.print_json(found)
-        return
     rows = [
         (each.level, each.side, each.samples, each.distinct, number(each.words, 2), number(each.sentences, 2))
         for each in found
     ]
     means = (Column(name, right=True) for name in ("words per sample", "sentences per sample"))
-    console().show(table("set", "side", "samples", "distinct", *means, rows=rows))
+    say.show(found, table("set", "side", "samples", "distinct", *means, rows=rows))
 
 
 @o.command(layman, "trace")
 def trace_cli(
     folder: Folder,
     item: Annotated[str, typer.Argument(help="Id of a report translated as a whole, or how a sentence begins.")],
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """How one text was refined: each round's text, its similarity, and what was wrong with it (table 6).
 
@@ -54,8 +50,8 @@ def trace_cli(
     from layman_rrg.set_reports import trace_of
 
     original, steps = trace_of(folder, item)
-    if as_json:
-        o.print_json({"original": original, "rounds": steps})
+    if say.as_json:
+        say.show({"original": original, "rounds": steps})
         return
     echo(f"0  {original}")
     before: tuple[float, ...] = ()
@@ -84,7 +80,6 @@ def _by_sentence(now: tuple[float, ...], before: tuple[float, ...]) -> str:
 def tuning_cli(
     folder: Folder,
     read: o.ReportForm,
-    pictures: o.ImageFolder,
     output: Annotated[Path, "-o", "JSON lines."] = Path("tuning.jsonl"),
     reports: Annotated[Path | None, "The table of reports again, for the images of each study."] = None,
     form: Annotated[
@@ -95,6 +90,7 @@ def tuning_cli(
     ] = "both",
     for_doctors: Annotated[str | None, "What stands before a professional report."] = None,
     for_patients: Annotated[str | None, "What stands before a lay report."] = None,
+    images: o.ImageFolder = None,
     seed: o.Seed = 0,
 ) -> None:
     """Write professional and lay reports as one set of instructions for tuning a generator (table 7).
@@ -107,15 +103,15 @@ def tuning_cli(
     """
     from layman_rrg.set_reports import LAY, PROFESSIONAL, Instructions, write_tuning
 
-    images = None
+    paths = None
     if reports is not None:
-        studies = read.originals(reports, pictures=pictures)
-        images = {study: [str(path) for path in case.images] for study, case in studies.items()}
+        studies = read.originals(reports, images=images)
+        paths = {study: [str(path) for path in case.images] for study, case in studies.items()}
     usual = Instructions()
     written = write_tuning(
         folder,
         output,
-        images=images,
+        images=paths,
         instructions=Instructions(for_doctors or usual.professional, for_patients or usual.lay),
         form=form,
         kinds=(PROFESSIONAL, LAY) if kind == "both" else (kind,),
@@ -156,11 +152,10 @@ def robustness_cli(
     lay: LayText,
     metric: OtherMetrics = None,
     models: o.Models = "embedded",
-    yes: o.Yes = False,
     unseen: Annotated[bool, "The smaller test beds that nothing was adjusted to."] = False,
     same: Annotated[Path | None, "Pairs of your own that mean the same: id, reference, candidate."] = None,
     other: Annotated[Path | None, "Pairs of your own that mean something else in similar words."] = None,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """Metrics on raw and lay text: same meaning in other words, other meaning in similar words (table 2).
 
@@ -172,22 +167,19 @@ def robustness_cli(
     """
     from layman_rrg.robustness import robustness
     from radgauge.render.tables import table
-    from radgauge.render.terminal import console
 
     judges = metric or ["bleu", "rouge"]
     found = robustness(
         judges,
-        models=o.agreed(models, judges, yes=yes),
+        models=o.confirmed(models, judges),
         unseen=unseen,
         same=form.read([same]).cases if same is not None else None,
         other=form.read([other]).cases if other is not None else None,
         layman=lay.metric(),
     )
-    if as_json:
-        o.print_json({"ranking": found.ranking, "rows": [row._asdict() for row in found.rows]})
-        return
-    out = console()
-    out.show(table("", "same raw", "same lay", "other raw", "other lay", rows=found.rows))
-    out.print(f"{found.same} pairs of the same meaning in other words, {found.other} of another in similar words")
-    for name, above in found.ranking.items():
-        out.print(f"{name}: same above other in {above:.1%}")
+    say.show(
+        {"ranking": found.ranking, "rows": [row._asdict() for row in found.rows]},
+        table("", "same raw", "same lay", "other raw", "other lay", rows=found.rows),
+        f"{found.same} pairs of the same meaning in other words, {found.other} of another in similar words",
+        *(f"{name}: same above other in {above:.1%}" for name, above in found.ranking.items()),
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.commands import ProgramGroup, radgauge_cli
 from radgauge.core.files import sha256_of, write_file
 from radgauge.lay.cli.options import EncoderName, LayText, encoder_called, why_no_meteor
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from radgauge.io.case_files import CaseFile
     from radgauge.render.svg import Plot
     from radgauge.render.tables import Table
-    from radgauge.render.terminal import Terminal
 
-layman = typer.Typer(help=__doc__, no_args_is_help=True)
+layman = typer.Typer(cls=ProgramGroup, help=__doc__, no_args_is_help=True)
+layman.callback()(radgauge_cli)
 
 OtherMetrics = Annotated[
     list[str] | None,
@@ -48,8 +49,7 @@ def agree_cli(
     ],
     form: o.CaseForm,
     lay: LayText,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
+    say: o.Output,
     reports: Annotated[
         list[Path] | None,
         "The rated reports, unless the ratings hold reference and candidate.",
@@ -57,10 +57,10 @@ def agree_cli(
     metric: OtherMetrics = None,
     paper: Annotated[bool, "Every metric of the paper's table 3; METEOR if Java and the extra are there."] = False,
     models: o.Models = "embedded",
-    yes: o.Yes = False,
     scale: Annotated[float, "What stands for everything matched: 1 or 100."] = 1.0,
     bins: Annotated[int, "Equal bins of the proportions for Cohen's kappa."] = 5,
     output: OutputFile = None,
+    sampling: o.Sampling = o.Resampling(),
 ) -> None:
     """Do metrics agree with people, on raw and on lay text? Correlations and Cohen's kappa (table 3).
 
@@ -74,7 +74,7 @@ def agree_cli(
     from layman_rrg.tables import agreement_tables
     from radgauge.io.judgments import read_judgments
 
-    file = form.read(reports) if reports or form.reference_file else None
+    file = form.read(reports) if reports or form.references_file else None
     judges = metric or ["bleu", "rouge"]
     if paper:
         judges = list(dict.fromkeys([*TABLE_3, *(() if why_no_meteor() else ("meteor",)), *(metric or ())]))
@@ -85,9 +85,9 @@ def agree_cli(
         layman=lay.metric(),
         scale=scale,
         bins=bins,
-        models=o.agreed(models, judges, yes=yes),
+        models=o.confirmed(models, judges),
         reading=say.readings(),
-        resampling=sampling.record(least=1),
+        resampling=sampling.at_least(1),
     )
     notes = [
         f"{found.cases} reports, {len(found.raters)} annotators; positive = agreement; gain = lay less raw; "
@@ -107,11 +107,11 @@ def agree_cli(
 @o.command(layman, "readability")
 def readability_cli(
     source: o.CaseSource,
-    sampling: o.Sampling,
     say: o.Output,
     write: Annotated[bool, "Compare the references with what the embedded writer makes of them."] = False,
     per_report: Annotated[Path | None, "Also every report's values, into this CSV file."] = None,
     output: OutputFile = None,
+    sampling: o.Sampling = o.Resampling(),
 ) -> None:
     """Readability of lay versions (candidates) beside the professional originals (references), ten indices.
 
@@ -148,7 +148,7 @@ def readability_cli(
     found = compare_ease(
         cases,
         {case.key: case.references[0] for case in cases},
-        resampling=sampling.record(least=1),
+        resampling=sampling.at_least(1),
     )
     if per_report is not None:
         write_file(per_report, records_to_csv(found.records()))
@@ -168,8 +168,7 @@ def readability_cli(
 @o.command(layman, "training")
 def training_cli(
     source: o.CaseSource,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
+    say: o.Output,
     size: Annotated[
         list[str] | None,
         (
@@ -181,6 +180,7 @@ def training_cli(
     threshold: Annotated[float, "Cosine from which a sentence reflects the reference."] = 0.8,
     every_pair: Annotated[bool, "Count every pair of sentences, not the closest of each."] = False,
     output: OutputFile = None,
+    sampling: o.Sampling = o.Resampling(),
 ) -> None:
     """What generators learned: score ranges, growth with training data, collapse to one report (figure 2).
 
@@ -203,7 +203,7 @@ def training_cli(
         threshold=threshold,
         every_pair=every_pair,
         reading=say.readings(),
-        resampling=sampling.record(least=1),
+        resampling=sampling.at_least(1),
     )
     curves = growth_curves(runs, threshold=threshold)
     notes = [
@@ -237,23 +237,13 @@ def publish(
     """Tables to stdout, notes to stderr, files where asked for."""
     from radgauge.render.page import write_leaflet
     from radgauge.render.tables import to_records
-    from radgauge.render.terminal import console
 
     named = {table.key: table for table in tables}
     written = [] if output is None else write_leaflet(output, title, named, plots=plots, notes=notes, about=about)
-    if say.as_json:
-        o.print_json({**{key: to_records(table) for key, table in named.items()}, **about})
-    else:
-        for table in tables:
-            print_captioned(console(), table)
+    blocks = [block for table in tables for block in (f"{table.title}:", table)]
+    say.show({**{key: to_records(table) for key, table in named.items()}, **about}, *blocks)
     say.notes(*notes)
     say.tell(*(f"wrote {path}" for path in written))
-
-
-def print_captioned(out: Terminal, table: Table) -> None:
-    """A table with its caption."""
-    out.print(f"{table.title}:")
-    out.show(table)
 
 
 def about(

@@ -121,7 +121,7 @@ def lay_grid(
             ease = None
             if there:
                 results = score(there, names, reading=shared, models=models)
-                signatures |= dict.fromkeys(each.signature for each in results.values())
+                signatures |= dict.fromkeys(each.signature for each in results.judges.values())
                 for each in summarise(results, resampling=resampling):
                     if each.column.removesuffix("_embedded") in OUTPUTS:
                         values[each.column] = Interval(

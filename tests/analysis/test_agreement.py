@@ -167,7 +167,7 @@ def test_a_frame_of_an_alignment_has_p_and_n() -> None:
     judgments = Judgments("six", cases, ratings=rating_scores(ratings, keys=keys, signature="six"))
     results = rg.score(cases, ["bleu:variant=cxr"])
     found = rg.agree(results, judgments, resamples=10).to_dict()
-    (scores,) = results.values()
+    (scores,) = results.judges.values()
     expected = kendalltau(scores.headline, [6 - n for n in range(6)], method="asymptotic").pvalue
     assert found["p"] == [pytest.approx(expected)]
     assert found["n"] == [6]

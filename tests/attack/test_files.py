@@ -86,7 +86,7 @@ def read_sentences(path: Path) -> None:
 def read_back(path: Path) -> None:
     if is_scores_file(path):
         results = read_scores(path)
-        for scores in results.values():
+        for scores in results.judges.values():
             assert not np.isinf(scores.values).any()
             assert len(scores.keys) == len(set(scores.keys)) == len(scores.values)
 

@@ -12,7 +12,7 @@ from radgauge.cli import app
 from radgauge.core.errors import UsageError
 from radgauge.core.wording import signed
 
-FAST = ("-m", "rouge", "--resamples", "20", "--no-cache", "--quiet")
+FAST = ("-m", "rouge", "--sampling", "resamples=20", "--no-cache", "--quiet")
 
 
 def run(*arguments: object) -> str:
@@ -102,7 +102,7 @@ def test_a_one_sided_test_has_half_the_p_value(by_modality: Path) -> None:
     def p(*more: str) -> float:
         options = ("-m", "rouge", "-m", "bleu:variant=cxr", "--pairs", "--correction", "none", "--json")
         (pair,) = json.loads(run("-j", by_modality, *FAST[2:], *options, *more))["alignment"]["pairs"]
-        return float(pair["tests"][0]["found"]["p"])
+        return float(pair["tests"][0]["test"]["p"])
 
     assert p("--one-sided") == pytest.approx(p() / 2)
 
@@ -113,7 +113,7 @@ def test_mine_against_the_others_as_a_table_for_a_paper(counted: Path, tmp_path:
         "def overlap(candidate, reference):\n    return len(set(candidate.split()) & set(reference.split()))\n"
     )
     arguments = ("-j", counted, *FAST, "-m", "bleu", "-m", f"{source}:overlap", "-t", "total", "--mine", "overlap")
-    found = json.loads(run(*arguments, "--table", tmp_path / "mine.tex", "--json"))["alignment"]["pairs"]
+    found = json.loads(run(*arguments, "-o", tmp_path / "mine.tex", "--json"))["alignment"]["pairs"]
     assert [(pair["first"], pair["second"]) for pair in found] == [("overlap", "rouge_l"), ("overlap", "bleu_4")]
     tex = (tmp_path / "mine.tex").read_text()
     rows = [line.split(" & ")[:2] for line in tex.splitlines() if line.startswith("overlap & ")]
@@ -123,8 +123,8 @@ def test_mine_against_the_others_as_a_table_for_a_paper(counted: Path, tmp_path:
     assert "\\toprule" in tex
 
 
-def test_a_table_needs_pairs_and_mine_must_be_an_output(counted: Path, tmp_path: Path) -> None:
-    for more, message in ((("--table", tmp_path / "x.tex"), "--pairs"), (("--mine", "lenght"), "rouge_l")):
-        done = CliRunner().invoke(app, ["agree", "-j", str(counted), *FAST, "-t", "total", *map(str, more)])
+def test_mine_must_be_an_output_and_a_file_has_a_format(counted: Path, tmp_path: Path) -> None:
+    for more, message in ((("-o", tmp_path / "x.docx"), ".tex"), (("--mine", "lenght"), "rouge_l")):
+        done = CliRunner().invoke(app, ["agree", str(counted), *FAST, "-t", "total", *map(str, more)])
         assert done.exit_code != 0
         assert message in (done.output + str(done.exception))

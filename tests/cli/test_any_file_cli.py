@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import radgauge as rg
 from radgauge.cli import app
+from radgauge.cli.commands import Program, _run_with
 from radgauge.cli.flags import in_flags
 from radgauge.cli.options import confirm_downloads
 from radgauge.core import progress
@@ -75,15 +76,14 @@ def test_a_file_without_references_is_refused_before_anything_is_computed(
 
 PUBLISHED = {
     "score": "R -m ratescore",
-    "report": "R -m ratescore -o O.html",
-    "agree": "--judgments J -m ratescore",
+    "agree": "J -m ratescore",
     "probe behaviour": " -m ratescore",
     "probe triples": "T -m ratescore",
     "probe image": "R",
     "probe sensitivity": "R -m ratescore",
     "oracle": "--corpus R --queries R -m radgraph",
     "fit ratescore": "-j J -o O.json",
-    "fit radcliq": "-j J -o O.json -m radgraph",
+    "fit radcliq": "J -o O.json -m radgraph",
     "read": "R --graphs O.json",
     "serve": "-m ratescore",
 }
@@ -118,12 +118,12 @@ def test_every_verb_that_takes_models_says_what_it_would_fetch(
 LONG = {
     "score": "R -m bleu --no-cache --explain O.jsonl",
     "report": "R -m bleu -o O.html --no-cache --resamples 20",
-    "agree": "--judgments J -m bleu --no-cache --resamples 20",
+    "agree": "J -m bleu --no-cache --resamples 20",
     "probe behaviour": " -m bleu --no-cache",
     "probe triples": "T -m bleu --no-cache",
     "perturb": "R -o O.jsonl",
     "probe rewards": "R -m bleu --system x --no-cache",
-    "fit radcliq": "-j J -o O.json -m bleu -m rouge --resamples 20 --no-cache",
+    "fit radcliq": "J -o O.json -m bleu -m rouge --resamples 20 --no-cache",
     "read": "R --graphs O.json",
 }
 
@@ -160,7 +160,7 @@ def test_scores_of_others_are_compared(reports: Path, tmp_path: Path) -> None:
     scores = tmp_path / "scores.jsonl"
     run("score", reports, "-m", "rouge", "-o", scores, "--no-cache")
     done = run(
-        *("compare", scores, "--scores", f"{tmp_path}/green.csv:higher", "--json"),
+        *("compare", scores, "--join", f"{tmp_path}/green.csv:higher", "--json"),
         *("--permutations", 20, "--resamples", 20),
     )
     lines = json.loads(done.stdout)["comparisons"]  # type: ignore[attr-defined]
@@ -173,11 +173,11 @@ def test_published_models_are_not_fetched_unasked(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.delenv("RADGAUGE_OFFLINE", raising=False)
     with pytest.raises(rg.UsageError, match=r"checkpoints will be fetched into .* MB.*to agree, add --yes"):
-        confirm_downloads(["chexbert:models=published"], models="embedded", yes=False)
-    confirm_downloads(["bleu"], models="published", yes=False)
+        confirm_downloads(["chexbert:models=published"], models="embedded")
+    confirm_downloads(["bleu"], models="published")
     monkeypatch.setenv("RADGAUGE_OFFLINE", "1")
-    with pytest.raises(rg.ModelError, match="RADGAUGE_OFFLINE"):
-        confirm_downloads(["chexbert"], models="published", yes=True)
+    with pytest.raises(rg.ModelError, match="RADGAUGE_OFFLINE"), _run_with(Program(yes=True)):
+        confirm_downloads(["chexbert"], models="published")
 
 
 def test_a_folder_that_is_not_there_is_an_error(reports: Path, tmp_path: Path) -> None:

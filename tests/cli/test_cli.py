@@ -270,6 +270,6 @@ def test_candidates_by_position_by_name_and_of_one_split(tmp_path: Path) -> None
     assert json.loads(done.stdout)["input"]["systems"] == ["ours", "out"]
     done = radgauge("score", "out.csv", *common, folder=tmp_path)
     assert done.returncode == 3
-    assert "pass --split test" in " ".join(done.stderr.split())
+    assert "pass --input split=test" in " ".join(done.stderr.split())
     done = radgauge("score", "out.csv", *common, "--missing", "subset", folder=tmp_path)
     assert json.loads(done.stdout)["input"]["cases"] == 1

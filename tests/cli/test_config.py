@@ -7,10 +7,13 @@ import math
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.cli.server_options import JudgeServer
+from radgauge.cli.commands import _set_defaults, command
+from radgauge.cli.language_model import LlmSettings
+from radgauge.cli.options import NO_LLM, Llm
 from radgauge.core.config import read_config
 from radgauge.core.errors import InputError, UsageError
 
@@ -83,10 +86,25 @@ def test_what_a_project_file_must_not_say(folder: Path, text: str, names: str) -
     assert "secret-1" not in str(caught.value)
 
 
+def _settings(*options: str) -> LlmSettings:
+    """What a verb with a language-model server gets from files and options."""
+    made, calls = typer.Typer(), []
+
+    @command(made, "ask")
+    def ask(llm: Llm = NO_LLM) -> None:
+        """Ask."""
+        calls.append(llm)
+
+    verb = typer.main.get_command(made)
+    _set_defaults(verb, "ask")
+    verb.main(list(options), standalone_mode=False)
+    return calls[0]
+
+
 def test_a_server_elsewhere_counts_from_the_users_own_file(folder: Path) -> None:
     _user_file(folder).write_text('[llm]\nurl = "https://elsewhere.example/v1"\nmax_cost = 5\nprice_in = 1\n')
     (folder / "radgauge.toml").write_text("[llm]\nparallel = 2\n")
-    settings = JudgeServer(llm=["max-cost=7"]).settings
+    settings = _settings("--llm", "max-cost=7")
     assert (settings.url, settings.max_cost, settings.price_in, settings.parallel) == (
         *("https://elsewhere.example/v1", 7.0, 1.0, 2),
     )
@@ -98,9 +116,9 @@ def test_a_server_elsewhere_counts_from_the_users_own_file(folder: Path) -> None
         ("max_cost", "KEY=VALUE"),
         ("max_cots=1", "max_cost"),
         ("parallel=0", "parallel"),
-        ("retry_failed=x", "true"),
+        ("retry_failed=x", "yes or no"),
     ],
 )
 def test_a_wrong_setting_is_named(folder: Path, option: str, names: str) -> None:
     with pytest.raises(UsageError, match=names):
-        _ = JudgeServer(llm=[option]).settings
+        _settings("--llm", option)

@@ -66,7 +66,7 @@ def test_instructions_for_larger_models(tmp_path: Path) -> None:
     drawn = draw_studies(tmp_path / "drawn", train=3, test=2)
     out = tmp_path / "tuning.jsonl"
     words = ("train", "instructions", drawn / "studies.jsonl", "--images", drawn / "images", "-o", out)
-    found = json.loads(_run(*words, "--split", "train", "--register", "both", "--format", "llava", "--json"))
+    found = json.loads(_run(*words, "--split", "train", "--register", "both", "--form", "llava", "--json"))
     assert {name: found[name] for name in ("records", "studies", "left_out")} == {
         "records": 6,
         "studies": 3,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -226,7 +227,7 @@ def test_no_server_is_asked_unless_one_is_named(
     monkeypatch.setenv("RADGAUGE_LLM_MODEL", "m")
     with pytest.raises(UsageError, match="RADGAUGE_OFFLINE forbids asking"):
         build(reports, tmp_path / "sets")
-    with pytest.raises(UsageError, match="--out must be a folder"):
+    with pytest.raises(UsageError, match="--output must be a folder"):
         build(reports, reports)
     command = ["lay", "build", str(reports), "--out", str(tmp_path / "sets"), "--translator", "human"]
     done = CliRunner().invoke(app, command)
@@ -332,10 +333,10 @@ def test_people_check_a_set(reports: Path, tmp_path: Path) -> None:
 def test_a_log_gets_a_line_now_and_then(
     reports: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("radgauge.cli.language_model._LOG_EVERY", 0.0)
+    monkeypatch.setattr("radgauge.core.progress.LOG_EVERY", 0.0)
     _, err = build(reports, tmp_path / "sets")
-    assert "translate 10/10  1 requests, 100 + 50 tokens" in err
-    assert "check 10/10  2 requests, 200 + 100 tokens" in err
+    assert re.search("translate +1 requests, 100 . 50 tokens.* 10/10", err)
+    assert re.search("check +2 requests, 200 . 100 tokens.* 10/10", err)
 
 
 def test_the_line_shows_tokens_cost_and_rate(server: ScriptedServer) -> None:

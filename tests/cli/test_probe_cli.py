@@ -55,7 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def probe(folder: Path, *arguments: str) -> str:
     words = ["probe", "image", str(folder / "reports.csv"), "--images", str(folder), "--no-cache"]
     done = CliRunner().invoke(
-        app, [*words, "--deals", "3", "--resamples", "50", *arguments], catch_exceptions=False
+        app, [*words, "--deals", "3", "--sampling", "resamples=50", *arguments], catch_exceptions=False
     )
     assert done.exit_code == 0
     return done.output

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import radgauge
 
-FAST = ("-m", "rouge", "-m", "bleu", "--resamples", "20", "--permutations", "50")
+FAST = ("-m", "rouge", "-m", "bleu", "--sampling", "resamples=20,permutations=50")
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def test_reports_are_scored_first(folder: Path) -> None:
     assert "open it in a browser" in done.stderr
 
 
-def test_scores_with_reports_judgments_tables_and_plots(folder: Path) -> None:
+def test_scores_with_reports_judgments_and_several_outputs(folder: Path) -> None:
     done = radgauge("score", "reports.csv", "-m", "rouge", "-m", "bleu", "-o", "scores.jsonl", folder=folder)
     assert done.returncode == 0, done.stderr
     done = radgauge(
         *("report", "scores.jsonl", "--reports", "reports.csv", "-j", "ratings.csv", *FAST[4:]),
-        *("--table", "tables", "--table", "one.tex", "--table", "comparison=two.md", "--plots", "plots"),
+        *("-o", "report.html", "-o", "tables", "-o", "one.tex", "-o", "comparison=two.md"),
         folder=folder,
     )
     assert done.returncode == 0, done.stderr
@@ -50,7 +50,7 @@ def test_scores_with_reports_judgments_tables_and_plots(folder: Path) -> None:
     assert (folder / "tables" / "radiologists.csv").is_file()
     assert (folder / "one.tex").read_text().startswith("% needs")
     assert (folder / "two.md").read_text().startswith("| metric")
-    assert (folder / "plots" / "radiologists-rouge_l.svg").is_file()
+    assert (folder / "tables" / "radiologists-rouge_l.svg").is_file()
 
 
 def test_scores_alone(folder: Path) -> None:
@@ -58,6 +58,10 @@ def test_scores_alone(folder: Path) -> None:
     done = radgauge("report", "scores.jsonl", *FAST[4:], "-q", folder=folder)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
+    assert "No texts" not in (folder / "report.html").read_text()  # found where they were scored
+    (folder / "reports.csv").write_text("id,reference,candidate,system\n0,a,b,good\n")
+    done = radgauge("report", "scores.jsonl", *FAST[4:], folder=folder)
+    assert "changed since it was scored" in done.stderr
     assert "No texts" in (folder / "report.html").read_text()
 
 
@@ -67,8 +71,8 @@ def test_scores_alone(folder: Path) -> None:
         (["report"], 2, "no reports given"),
         (["report", "absent.csv"], 3, "absent.csv"),
         (["report", "reports.csv", *FAST, "--baseline", "nobody"], 2, "no system 'nobody'"),
-        (["report", "reports.csv", *FAST, "--table", "x.docx"], 2, "must end in .csv, .tex or .md"),
-        (["report", "reports.csv", *FAST, "--table", "secret=x.csv"], 2, "no table 'secret'"),
+        (["report", "reports.csv", *FAST, "-o", "x.docx"], 2, ".csv, .md, .tex"),
+        (["report", "reports.csv", *FAST, "-o", "secret=x.csv"], 2, "no table 'secret'"),
     ],
 )
 def test_mistakes(folder: Path, arguments: list[str], code: int, message: str) -> None:
@@ -81,14 +85,14 @@ def test_mistakes(folder: Path, arguments: list[str], code: int, message: str) -
 def test_pairs_of_metrics_as_json(folder: Path) -> None:
     radgauge("score", "reports.csv", "-m", "rouge", "-m", "bleu", "-o", "scores.jsonl", folder=folder)
     done = radgauge(
-        *("agree", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "hendrickson1970"),
-        *("--resamples", "50", "--json"),
+        *("agree", "scores.jsonl", "ratings.csv", "--pairs", "--settings", "test=hendrickson1970"),
+        *("--sampling", "resamples=50", "--json"),
         folder=folder,
     )
     assert done.returncode == 0, done.stderr
     (pair,) = json.loads(done.stdout)["alignment"]["pairs"]
     assert {pair["first"], pair["second"]} == {"rouge_l", "bleu_4"}
     assert pair["tests"][0]["n"] == 16
-    done = radgauge("agree", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "coin", folder=folder)
+    done = radgauge("agree", "scores.jsonl", "ratings.csv", "--pairs", "--settings", "test=coin", folder=folder)
     assert done.returncode == 2
-    assert "'coin' is not one of 'pearson1898'" in done.stderr
+    assert "test= must be one of pearson1898" in done.stderr

@@ -81,7 +81,7 @@ def test_from_pairs_to_tables(corpus: Path, tmp_path: Path) -> None:
         (["estimator", "x.csv", "-o", "y"], "a single training table needs --validation FILE"),
         (
             ["estimator", "x.csv", "--validation", "x.csv", "--hidden-sizes", "8,x", "-o", "y"],
-            "must be whole numbers",
+            "must be a whole number",
         ),
     ],
 )

@@ -56,7 +56,7 @@ def _content(results: Results) -> tuple[object, ...]:
     """Everything of results that a reader may use."""
     judges = [
         (name, s.keys, s.columns, s.rows.tobytes(), s.values.tobytes(), s.higher_is_better, s.signature, s.reasons)
-        for name, s in results.items()
+        for name, s in results.judges.items()
     ]
     return judges, results.meta, results.header.get("input")
 
@@ -170,7 +170,7 @@ def test_an_edited_value_is_an_error_unless_trusted(tmp_path: Path) -> None:
 
 def test_a_part_of_another_run_with_a_checksum_of_its_own_is_refused(tmp_path: Path) -> None:
     results = _results()
-    other = Results({n: s.take(range(24)) for n, s in results.items()}, results.meta, results.header)
+    other = Results({n: s.take(range(24)) for n, s in results.judges.items()}, results.meta, results.header)
     other["bleu"].values[:] = np.clip(other["bleu"].values + 0.125, 0, 1)
     for name, made in (("a", results), ("b", other)):
         write_score_folder(tmp_path / name, made, divided=1)

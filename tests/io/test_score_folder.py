@@ -51,7 +51,7 @@ def test_a_folder_is_read_as_the_file_would_be(tmp_path: Path, results: Results,
     back = read_scores(tmp_path / "scores")
     assert back.keys_of_cases == results.keys_of_cases  # in the order of the input
     assert back.meta["age"] == results.meta["age"]
-    for name, scores in results.items():
+    for name, scores in results.judges.items():
         np.testing.assert_array_equal(back[name].rows, scores.rows)
         np.testing.assert_array_equal(back[name].values, scores.values)
         assert dict(back[name].reasons) == dict(scores.reasons)

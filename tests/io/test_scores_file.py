@@ -37,7 +37,7 @@ def test_what_is_written_can_be_read(tmp_path: Path, results: Results, suffix: s
     header = back.header
     assert header["seed"] == 7
     assert back.meta["age"] == ["61", "44", "61"]
-    for name, scores in results.items():
+    for name, scores in results.judges.items():
         np.testing.assert_array_equal(back[name].rows, scores.rows)
         np.testing.assert_array_equal(back[name].values, scores.values)
         assert back[name].reasons == scores.reasons

@@ -134,6 +134,6 @@ def test_an_answer_about_other_reports_is_no_value(
 ) -> None:
     judging.behaviour = lambda request: Reply(json.dumps({**answer_of(request), **change}))
     other = Case("1", "Large pneumothorax is seen.", CASE.references, system="other")
-    scores = next(iter(_score([CASE, other], f"llm_errors:variant={variant}").values()))
+    scores = next(iter(_score([CASE, other], f"llm_errors:variant={variant}").judges.values()))
     assert [str(value) for value in scores.headline] == ["nan", "nan"]
     assert next(iter(change)) in " ".join(scores.reasons.values()) or variant == "preference"

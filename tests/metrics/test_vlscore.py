@@ -77,7 +77,7 @@ def frontal(tmp_path: Path) -> Path:
 
 
 def values(metric: VLScore, *cases: Case) -> np.ndarray:
-    return next(iter(score(cases, metric).values())).values
+    return next(iter(score(cases, metric).judges.values())).values
 
 
 def by_hand(candidate: str, reference: str, *points: tuple[float, float]) -> float:

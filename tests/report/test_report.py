@@ -145,7 +145,7 @@ def test_without_texts_there_are_numbers_and_a_note(results: Results) -> None:
 
 
 def test_one_system_has_nothing_to_compare(cases: tuple[Case, ...], results: Results) -> None:
-    alone = Results({name: scores.of_system("ours") for name, scores in results.items()})
+    alone = Results({name: scores.of_system("ours") for name, scores in results.judges.items()})
     page = render_page(build_report(alone, cases=cases, resamples=10))
     assert 'id="systems"' not in page
     assert 'id="radiologists"' not in page

@@ -84,7 +84,7 @@ def test_a_coefficient_is_that_of_scipy(rexval: Path) -> None:
 def test_the_regression_of_radcliq_is_least_squares(rexval: Path) -> None:
     judgments = rg.read_judgments(rexval)
     scores = [
-        next(iter(rg.score(judgments.cases, [spec]).values())).headline
+        next(iter(rg.score(judgments.cases, [spec]).judges.values())).headline
         for spec in ("bleu:variant=cxr", "radgraph")
     ]
     errors = judgments.mean_errors().column("errors_total")
@@ -146,7 +146,7 @@ def test_means_and_p_values_are_those_of_the_counts(rexval: Path) -> None:
 
 def taus(judgments: Judgments, spec: str, column: str | None = None, target: str = "total") -> float:
     """Kendall tau-b by scipy of an output with the mean radiologist."""
-    (scores,) = rg.score(judgments.cases, [spec]).values()
+    (scores,) = rg.score(judgments.cases, [spec]).judges.values()
     values = merge_ties(scores.oriented(column or scores.columns[0]), scores.precision)
     human = judgments.mean_errors().column(f"errors_{target}")
     return float(kendalltau(values, -human, nan_policy="omit").statistic)
@@ -174,7 +174,7 @@ def test_table_1_of_vlscore_takes_the_output_it_names(rexval: Path) -> None:
     assert found["BLEU-1"][1] == pytest.approx(taus(judgments, "bleu", "bleu_1"))
     assert found["BLEU-4"][1] == pytest.approx(taus(judgments, "bleu", "bleu_4"))
     assert found["ROUGE-L"][1] == pytest.approx(taus(judgments, "rouge", "rouge_l"))
-    (scores,) = rg.score(judgments.cases[:1], ["bertscore"]).values()
+    (scores,) = rg.score(judgments.cases[:1], ["bertscore"]).judges.values()
     f1 = next(name for name in scores.columns if name.startswith("bertscore_f1"))
     assert found["BERTScore"][1] == pytest.approx(taus(judgments, "bertscore", f1))
     assert found["CheXbert"][1] == pytest.approx(taus(judgments, "chexbert_similarity"))
@@ -285,7 +285,7 @@ def test_table_4_is_scipys_coefficient_of_all_and_of_noisy_reports(radevalx: Pat
     from scipy.stats import spearmanr
 
     judgments, found = rg.read_judgments(radevalx), lines("comet_table4", radevalx)
-    (scores,) = rg.score(judgments.cases, ["bleu:variant=cxr"]).values()
+    (scores,) = rg.score(judgments.cases, ["bleu:variant=cxr"]).judges.values()
     errors = judgments.mean_errors()
     for subset, keep in (
         ("all", errors.column("errors_total") >= 0),
@@ -310,7 +310,7 @@ def test_every_metric_of_the_generators_is_its_headline(generators: Path) -> Non
     specs = ("bleu:variant=cxr", "bertscore", "chexbert_similarity", "radgraph", "radcliq:version=preprint")
     names = ("BLEU", "BERTScore", "CheXbert", "RadGraph F1", "RadCliQ (predicted errors)")
     for name, spec in zip(names, specs, strict=True):
-        (scores,) = rg.score(cases, [spec]).values()
+        (scores,) = rg.score(cases, [spec]).judges.values()
         own = scores.of_system("r2gen")
         expected = own.metric.corpus_score(own.rows) if own.metric else math.nan
         assert found[f"r2gen, {name}"][1] == pytest.approx(expected), name
@@ -374,7 +374,7 @@ def test_table_4_of_ratescore_is_scipys_coefficients_and_the_accuracy(rate_eval:
     judgments = rg.read_judgments(rate_eval, format="rate_eval")
     human = judgments.mean_ratings().column("rating")
     for name, spec in (("BLEU", "bleu"), ("ROUGE-L", "rouge"), ("RaTEScore", "ratescore:weights=long")):
-        (scores,) = rg.score(judgments.cases, [spec]).values()
+        (scores,) = rg.score(judgments.cases, [spec]).judges.values()
         own = scores.oriented(scores.columns[0])
         assert found[f"{name}: paragraphs, pearson"][1] == pytest.approx(pearsonr(own, human).statistic)
         assert found[f"{name}: paragraphs, spearman"][1] == pytest.approx(spearmanr(own, human).statistic)
@@ -390,7 +390,7 @@ def test_figure_3_of_ratescore_is_pearsons_on_sentences(rate_eval: Path) -> None
 
     found = lines("ratescore_figure3", rate_eval)
     judgments = rg.read_judgments(rate_eval, format="rate_eval_sentence")
-    (scores,) = rg.score(judgments.cases, ["ratescore:weights=short"]).values()
+    (scores,) = rg.score(judgments.cases, ["ratescore:weights=short"]).judges.values()
     human = judgments.mean_ratings().column("rating")
     expected = pearsonr(scores.oriented(scores.columns[0]), human).statistic
     assert found["RaTEScore, Pearson"][:2] == (0.54, pytest.approx(expected))

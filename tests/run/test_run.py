@@ -37,7 +37,7 @@ def test_the_numbers_are_those_of_one_run(tmp_path: Path, form: str, kind: str) 
     expected = score(read_cases(write(tmp_path / "all.csv", rows)), ["bleu", "rouge"])
     found = read_scores(tmp_path / "scores")
     assert found.keys_of_cases == expected.keys_of_cases
-    for name, scores in expected.items():
+    for name, scores in expected.judges.items():
         np.testing.assert_array_equal(found[name].rows, scores.rows)
         np.testing.assert_array_equal(found[name].values, scores.values)
         assert dict(found[name].reasons) == dict(scores.reasons)
@@ -160,7 +160,7 @@ def test_cider_takes_two_passes_and_gives_the_values_of_one(tmp_path: Path, engi
     expected = score(read_cases(path), wanted)
     found = read_scores(tmp_path / "s")
     assert found.keys_of_cases == expected.keys_of_cases
-    for name, scores in expected.items():
+    for name, scores in expected.judges.items():
         np.testing.assert_array_equal(found[name].rows, scores.rows)
         assert dict(found[name].reasons) == dict(scores.reasons)
     assert ran.manifest.judges["cider"]["judged"] == 198
@@ -174,7 +174,7 @@ def test_bertscore_with_idf_takes_two_passes_and_gives_the_values_of_one(tmp_pat
     wanted = ["bertscore:idf=true", "bertscore:idf=true,empty=zero as zero", "bertscore as plain"]
     score_to_folder(path, tmp_path / "s", metrics=wanted, parts=5, kind="jsonl")
     expected, found = score(read_cases(path), wanted), read_scores(tmp_path / "s")
-    for name, scores in expected.items():
+    for name, scores in expected.judges.items():
         np.testing.assert_array_equal(found[name].rows, scores.rows)
         assert dict(found[name].reasons) == dict(scores.reasons)
     assert not np.array_equal(expected["bertscore"].rows, expected["plain"].rows, equal_nan=True)

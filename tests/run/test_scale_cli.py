@@ -86,10 +86,10 @@ def test_a_folder_has_the_notes_of_a_file(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--jobs", "2"], "--jobs, --engine and --parts are for output to a folder"),
+        (["--jobs", "2"], "--jobs and --cluster are for output to a folder"),
         (["-o", "s", "--baselines"], "--baselines needs all reports at once"),
         (["-o", "s", "--one-view"], "one_view must see all reports of a study"),
-        (["-o", "s", "--gpus", "1"], "--gpus belongs to --engine ray"),
+        (["-o", "s", "--gpus", "1"], "gpus= belongs to engine=ray"),
     ],
 )
 def test_options_that_do_not_fit_are_named(

@@ -272,7 +272,7 @@ def test_blocks_hold_a_study_and_give_the_values_of_one_pass(monkeypatch: pytest
     monkeypatch.setattr("radgauge.run.score.BLOCK", 3)
     in_blocks = score(cases, [*metrics, Seen()])
     assert studies == [{"s0", "s1"}, {"s2", "s3"}, {"s5"}]
-    for name, scores in at_once.items():
+    for name, scores in at_once.judges.items():
         np.testing.assert_array_equal(scores.values, in_blocks[name].values)
         np.testing.assert_array_equal(scores.rows, in_blocks[name].rows)
         assert list(scores.reasons.items()) == list(in_blocks[name].reasons.items())

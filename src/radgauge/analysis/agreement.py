@@ -202,7 +202,7 @@ def agree(
     within = {"pooled": None, "group": groups, "study": studies}[scope]
     outputs = [
         (name, column, _values(scores, column, equality)[joined.places[name]][keep])
-        for name, scores in results.items()
+        for name, scores in results.judges.items()
         for column in (scores.columns if all_columns else _compared(scores, wanted))
     ]
     copies = _copies(judgments)[joined.human][keep]
@@ -346,7 +346,7 @@ def _with_every_case(results: Results, judgments: Judgments, *, counts: bool) ->
     if counts and judgments.no_row == "refuse":
         raise InputError(
             f"{what}, first: {missing[0]}. Say what a missing row means: no_row='zero' (no errors) or 'unjudged' "
-            "(--no-row)"
+            "(--ratings no_row=)"
         )
     return judgments, [f"{what} and are left out"]
 
@@ -364,7 +364,7 @@ def _join(results: Results, judgments: Judgments) -> tuple[_Joined, list[str]]:
         )
     places = {
         name: np.array([where[key] for key in shared], dtype=np.intp)
-        for name, scores in results.items()
+        for name, scores in results.judges.items()
         for where in [{key: index for index, key in enumerate(scores.keys)}]
     }
     notes = []

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.analysis.leading import leading_system
+from radgauge.analysis.tables import ALPHA, comparison_table
 from radgauge.core.choices import RESAMPLES, Correction, IntervalMethod, TestName
 from radgauge.core.error_categories import BESIDE_HEADLINE
 from radgauge.core.errors import InputError, UsageError
@@ -21,13 +22,13 @@ from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import arrow, p_value, signed
 from radgauge.core.wording import interval as interval_text
 from radgauge.render.metric_names import metric_name
+from radgauge.render.tables import Table
 from radgauge.stats.compare import Comparison, adjust_comparisons, compare_paired
 from radgauge.stats.effect_sizes import effects
 from radgauge.stats.relative import relative_change
 from radgauge.stats.resample import Interval
 from radgauge.stats.resampling import Resampling
 
-ALPHA = 0.05
 NEGLIGIBLE_NOTE = "~ a difference unlikely to be chance, but below the smallest effect of interest of its metric"
 
 
@@ -91,6 +92,11 @@ class Comparisons(Shown, list[SystemComparison]):
             for line in self
         ]
         return {name: [known(row[name]) for row in rows] for name in (rows[0] if rows else ())}
+
+    def table(self) -> Table:
+        """Return the first pair of systems as a table; `radgauge.analysis.tables` has one of every pair."""
+        first = [line for line in self if (line.system, line.baseline) == (self[0].system, self[0].baseline)]
+        return comparison_table(first) if first else super().table()
 
     def grid(self) -> Grid:
         """One row per output and pair of systems."""
@@ -157,7 +163,7 @@ def compare(
     permutations = enough_permutations(permutations, 1 if correction == "none" else len(pairs))
     tested: list[SystemComparison] = []
     with working("comparing") as tell:
-        for number_done, (scores, (system, other)) in enumerate(itertools.product(results.values(), pairs)):
+        for number_done, (scores, (system, other)) in enumerate(itertools.product(results.judges.values(), pairs)):
             tell(scores.judge, number_done, len(results) * len(pairs))
             a, b = _shared_studies(scores.of_system(system), scores.of_system(other))
             lines = compare_paired(

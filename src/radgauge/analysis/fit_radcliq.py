@@ -206,9 +206,9 @@ def write_radcliq(path: Path, fit: RadcliqFit) -> None:
 
 def _choose(results: Results, columns: Sequence[str] | None) -> dict[str, Scores]:
     """Column -> the scores that have it."""
-    headlines = [scores.columns[0] for scores in results.values()]
-    by_column = {column: scores for scores in reversed(list(results.values())) for column in scores.columns}
-    by_column |= {scores.columns[0]: scores for scores in results.values()}
+    headlines = [scores.columns[0] for scores in results.judges.values()]
+    by_column = {column: scores for scores in reversed(list(results.judges.values())) for column in scores.columns}
+    by_column |= {scores.columns[0]: scores for scores in results.judges.values()}
     for column in columns or ():
         if column not in by_column:
             raise UsageError(f"there is no column {column!r} in these scores; there are: {', '.join(by_column)}")

@@ -39,7 +39,7 @@ def fit_vlscore(
     """
     metric = (metric if metric is not None else VLScore()).unscaled()
     reading = reading if reading is not None else Readings()
-    scores = next(iter(score(cases, metric, reading=reading).values()))
+    scores = next(iter(score(cases, metric, reading=reading).judges.values()))
     areas = scores.values[:, 1]
     defined = areas[~np.isnan(areas)]
     if not len(defined):

@@ -20,7 +20,7 @@ MIN_TRUSTED_TAU = 0.1
 
 def trusted_columns(results: Results) -> list[str]:
     """Headlines that are trusted, the one that agrees best with raters first."""
-    measured = {scores.columns[0]: metric_name(scores.columns[0]) for scores in results.values()}
+    measured = {scores.columns[0]: metric_name(scores.columns[0]) for scores in results.judges.values()}
     trusted = {column: name.tau for column, name in measured.items() if (name.low or 0.0) > MIN_TRUSTED_TAU}
     return sorted(trusted, key=lambda column: -(trusted[column] or 0.0))
 
@@ -28,7 +28,7 @@ def trusted_columns(results: Results) -> list[str]:
 def leading_judge(results: Results) -> Scores:
     """The judge that the order of the systems rests on: the most trusted, or else the first."""
     trusted = trusted_columns(results)
-    by_column = {scores.columns[0]: scores for scores in results.values()}
+    by_column = {scores.columns[0]: scores for scores in results.judges.values()}
     return by_column[trusted[0]] if trusted else next(iter(by_column.values()))
 
 

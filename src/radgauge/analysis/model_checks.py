@@ -115,7 +115,7 @@ def _verify(check: dict[str, Any], models: str, reading: Readings) -> CheckResul
 def _values(check: dict[str, Any], models: str, reading: Readings) -> tuple[float, str]:
     metric = load(check["metric"], models=models)
     cases = [Case(str(i), candidate, (reference,)) for i, (candidate, reference) in enumerate(check["pairs"])]
-    scores = next(iter(score(cases, metric, reading=reading).values()))
+    scores = next(iter(score(cases, metric, reading=reading).judges.values()))
     values = scores.values
     if check.get("set"):
         values = np.atleast_2d(metric.corpus_scores(*sums(scores.rows)))

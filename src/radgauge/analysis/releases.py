@@ -93,7 +93,7 @@ def compare_releases(
         raise InputError(
             "the older scores share no (id, system) with the newer ones, so there is nothing to compare"
         )
-    for name, scores in now.items():
+    for name, scores in now.judges.items():
         if name not in before:
             notes.append(f"{name} is not in the older scores")
             continue

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from radgauge.analysis.tables import headline_outputs, summary_rows, system_rows
 from radgauge.core.choices import RESAMPLES, ValueMethod
 from radgauge.core.metric import sums
 from radgauge.core.notebook import Grid, Shown, known
@@ -16,6 +17,7 @@ from radgauge.core.progress import working
 from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import arrow, number
 from radgauge.core.wording import interval as interval_text
+from radgauge.render.tables import Table
 from radgauge.stats.resample import interval
 from radgauge.stats.resampling import Resampling
 
@@ -49,6 +51,11 @@ class Summaries(Shown, list[Summary]):
         """One row per system and output; None where there is no value."""
         names = [f.name for f in fields(Summary) if f.name != "reasons"]
         return {name: [known(getattr(line, name)) for line in self] for name in names}
+
+    def table(self) -> Table:
+        """Return the headline outputs by system, or every output of one system."""
+        several = len({line.system for line in self}) > 1
+        return system_rows(headline_outputs(self)) if several else summary_rows(self)
 
     def grid(self) -> Grid:
         """One row per output and system."""
@@ -91,7 +98,7 @@ def summarise(
     how = resampling or Resampling(level, resamples, method, seed)
     with working("computing intervals") as tell:
         lines = Summaries()
-        for number_done, scores in enumerate(results.values()):
+        for number_done, scores in enumerate(results.judges.values()):
             tell(scores.judge, number_done, len(results))
             for system in scores.systems:
                 lines += _lines(scores.of_system(system), system, how)

@@ -88,7 +88,7 @@ def summarise_parts(folder: Path | str, *, resampling: Resampling) -> Summaries:
     for results, rows in iter_parts(folder):
         for (_, system), row in zip(results.keys_of_cases, rows.tolist(), strict=True):
             first_row[system] = min(row, first_row.get(system, row))
-        for judge, scores in results.items():
+        for judge, scores in results.judges.items():
             for system in scores.systems:
                 part = scores.of_system(system)
                 totals.setdefault((judge, system), _Totals(part)).add(part)

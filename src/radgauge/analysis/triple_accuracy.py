@@ -53,7 +53,7 @@ def triple_accuracy(
         for system, text in (("rewrite", triple.rewrite), ("opposite", triple.opposite))
     ]
     lines = []
-    for scores in score(cases, list(metrics), reading=reading, models=models).values():
+    for scores in score(cases, list(metrics), reading=reading, models=models).judges.values():
         values = scores.oriented(scores.columns[0]).reshape(-1, 2)
         right = values[:, 0] > values[:, 1]
         low, high = wilson_interval(int(right.sum()), len(right), level=level)

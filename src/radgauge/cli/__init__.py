@@ -12,41 +12,31 @@ import io
 import os
 import sys
 import traceback
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from radgauge.cli import exit_codes
-from radgauge.cli.commands import VERBS as VERBS
-from radgauge.cli.commands import app
+from radgauge.cli.verbs import VERBS as VERBS
+from radgauge.cli.verbs import first_screen
+
+if TYPE_CHECKING:
+    from radgauge.cli.commands import app as app
 
 PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from radgauge import __version__
+def __getattr__(name: str) -> Any:
+    if name == "app":  # typer is imported when a verb runs
+        from radgauge.cli.commands import app
 
-        typer.echo(f"radgauge {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def radgauge_cli(
-    context: typer.Context,
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
-    ),
-    trust: bool = typer.Option(False, "--trust", help="Read scores that were changed since they were written."),
-) -> None:
-    """Measure machine-written radiology reports, offline by default."""
-    if trust:
-        from radgauge.io.checksums import trusting
-
-        context.with_resource(trusting())
+        return app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def main() -> None:
     """Entry point of the `radgauge` command."""
+    if sys.argv[1:] in (["--help"], ["-h"]):
+        print(first_screen())
+        return
     from radgauge.core.errors import BrokenLimit, RadgaugeError, UsageError
     from radgauge.core.log import listen
 
@@ -54,7 +44,7 @@ def main() -> None:
     _write_what_can_be_written()
     silent = _to_nowhere()
     try:
-        app()
+        sys.modules[__name__].app()
     except UsageError as error:
         _say(error)
         sys.exit(exit_codes.USAGE)
@@ -120,4 +110,4 @@ def _say(message: object) -> None:
     from radgauge.cli.flags import in_flags
     from radgauge.core.wording import visible
 
-    typer.echo(f"radgauge: {visible(in_flags(str(message)))}", err=True)
+    print(f"radgauge: {visible(in_flags(str(message)))}", file=sys.stderr)

@@ -1,11 +1,9 @@
-"""The program and its verbs: how a function becomes a command, and how groups of options are spelt out for it.
+"""How a function becomes a command, and how groups of options are spelt out for it.
 
-`--help` shows the table `VERBS` and imports none of the modules that it names; a verb imports its own.
-
-An option is a parameter with its help, `top: Annotated[int, "How many."] = 1`, which is `--top`; further names
-stand before the help, and what needs more is a `typer.Option`. A group is a frozen dataclass whose fields are
-options. A verb takes it as one parameter; `command` spells it out for typer as single options and puts it together
-again before the verb runs. An instance as the default of the parameter gives the verb defaults of its own.
+An option is a parameter with its help, `top: Annotated[int, "Number of matches."] = 1`, which is `--top`; further
+names stand before the help, and what needs more is a `typer.Option`. A record of settings with a help text is one
+option, `sampling: Annotated[Sampling, "Intervals."] = Sampling()`: `--sampling KEY=VALUE,...`, with the fields of
+the record as keys. A group is a frozen dataclass without a help text: each of its fields is an option.
 """
 
 from __future__ import annotations
@@ -14,148 +12,124 @@ import dataclasses
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from radgauge.cli.copies import copies
 from radgauge.cli.exit_codes import EPILOG
+from radgauge.cli.verbs import MOVED, RENAMED, VERBS, first_screen
+from radgauge.core.config import TABLES, read_config
 from radgauge.core.errors import UsageError
+from radgauge.core.settings import make_record, pairs, setting_lines, setting_types
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
-
-
-class Entry(NamedTuple):
-    """A verb: its line in `--help`, and the modules (below `radgauge`) that define it and its subcommands."""
-
-    about: str
-    modules: tuple[str, ...]
-
-
-VERBS: dict[str, Entry] = {
-    "score": Entry(
-        "Judge reports with metrics: values, intervals, and how many cases could not be judged.",
-        ("cli.score",),
-    ),
-    "explain": Entry(
-        "Show why a report got its score: what was read in both texts, what differs, and what was not understood.",
-        ("cli.explain",),
-    ),
-    "compare": Entry(
-        "Compare systems on the studies they share: difference, interval, paired test, effect size.",
-        ("cli.compare",),
-    ),
-    "diff": Entry(
-        "Compare each system with its older scores: what changed, and whether a limit is broken.",
-        ("cli.compare",),
-    ),
-    "agree": Entry(
-        "Correlate metrics with radiologists: intervals, ceiling, preferences, which metric is better.",
-        ("cli.agree",),
-    ),
-    "report": Entry(
-        "One self-contained HTML file: summary, tests, plots, and every case with its explanation.",
-        ("cli.report",),
-    ),
-    "board": Entry(
-        "One static leaderboard page from many scores files: intervals and clusters of significance.",
-        ("cli.share",),
-    ),
-    "export": Entry("Write scores in a form that collections of evaluations take.", ("cli.share",)),
-    "rescore": Entry(
-        "Score again only what changed: metrics of another signature, on the reports found by their hash.",
-        ("cli.share",),
-    ),
-    "oracle": Entry(
-        "Find the best-scoring report of a corpus for every query, exactly.",
-        ("cli.oracle",),
-    ),
-    "probe": Entry(
-        "Does a metric notice what it must?",
-        tuple(f"cli.{name}" for name in ("probe", "perturb", "triples", "rewards", "agree")),
-    ),
-    "perturb": Entry(
-        "Change reports in known ways: remove findings, swap sides, turn negations, paraphrase, and more.",
-        ("cli.perturb",),
-    ),
-    "fit": Entry(
-        "Learn the weights of a metric from radiologists' judgments.",
-        ("cli.fit",),
-    ),
-    "train": Entry(
-        "Train models of your own.",
-        (
-            "lab.cli.train",
-            "lab.cli.train_estimator",
-            "lab.cli.train_ner",
-            "lab.cli.train_generator",
-        ),
-    ),
-    "generate": Entry(
-        "Write a report for every study from its pictures; a study without a usable picture gets a reason.",
-        ("lab.cli.generate",),
-    ),
-    "lay": Entry(
-        "Plain language: write it, and score reports through it.",
-        ("lay.cli.layman",),
-    ),
-    "study": Entry(
-        "Reader studies: ask radiologists about reports.",
-        (
-            "study.cli.study",
-            "study.cli.study_estimate",
-            "study.cli.study_plan",
-            "study.cli.study_serve",
-            "study.cli.study_status",
-        ),
-    ),
-    "read": Entry(
-        "Show what the embedded reader sees: findings, anatomy, what is denied and what is left open.",
-        ("cli.read",),
-    ),
-    "models": Entry(
-        "Published checkpoints: list, fetch, verify.",
-        ("cli.models",),
-    ),
-    "serve": Entry(
-        "Judge reports over HTTP: values, intervals and explanations as JSON; needs the extra web.",
-        ("study.cli.serve",),
-    ),
-    "metrics": Entry(
-        "List the metrics: direction, range, what each needs, one line of description; or one with its settings.",
-        ("cli.metrics",),
-    ),
-    "config": Entry("Show the settings of radgauge.toml that are in force, with their files.", ("cli.config",)),
-    "cache": Entry(
-        "The cache of readings on this machine.",
-        ("cli.cache",),
-    ),
-    "demo": Entry(
-        "Judge four bundled systems, one of them careful and three not, and show what the metrics see.",
-        ("cli.demo",),
-    ),
+Format = Literal["table", "json", "csv", "md", "tex"]
+FOOT = f"{EPILOG} With every verb: --format, --quiet, --no-cache, --yes, --trust (radgauge --help)."
+KEYED_TABLES = {"input": ("reports", "judge")}
+"""Tables of radgauge.toml for options that take KEY=VALUE, where the name differs."""
+RENAMED_OPTIONS = {
+    "--all-columns": "--all",
+    "--appendix": "--worst",
+    "--out": "--output",
+    "--picture-size": "--image-size",
+    "--pictures": "--cache-folder",
+    "--scores": "--join",
+    "--table": "--output",
+    "--plots": "--output",
+    "--html": "--output",
 }
+"""Names of options of the release before, which answer with the new one."""
+RENAMED_KEYS = {
+    "interval": "method",
+    "format": "form",
+    "rater_columns": "raters",
+    "large_print": "large",
+    "timeout": "seconds",
+    "queue": "waiting",
+    "most_cases": "cases",
+    "most_references": "references",
+    "most_characters": "case_characters",
+    "table_systems": "systems",
+    "table_name": "names",
+    "table_scale": "scale",
+    "table_decimals": "decimals",
+    "table_wide": "wide",
+    "pictures": "cache",
+}
+"""Options of the release before that are keys of a record under another name."""
+SCORE_OPTIONS = ("--references", "--candidates", "--candidate-columns", "--columns", "--metric", "--models", "-m")
+"""Options that other verbs had too before scores knew their reports."""
 
 
-RENAMED = {"align": "agree", "ls": "metrics", "layman": "lay"}
-MOVED = {"triples": "probe triples", "rewards": "probe rewards"}
-"""Names of the release before, which answer with the new one."""
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The options of the program, which hold for whatever verb runs."""
+
+    format: Format = "table"
+    quiet: bool = False
+    no_cache: bool = False
+    yes: bool = False
 
 
-class Verbs(TyperGroup):
+_running = [Program()]
+
+
+def program() -> Program:
+    """Return the options of the running program."""
+    return _running[-1]
+
+
+@contextmanager
+def _run_with(options: Program) -> Iterator[None]:
+    _running.append(options)
+    try:
+        yield
+    finally:
+        _running.remove(options)
+
+
+FLAGS = ("--json", "-q", "--quiet", "--no-cache", "-y", "--yes", "--trust")
+
+
+def _program_first(args: Sequence[str]) -> list[str]:
+    """Return the words with the options of the program at the front, wherever they stood."""
+    front, rest = [], []
+    words = iter(args)
+    for word in words:
+        if word == "--":
+            rest += [word, *words]
+        elif word in FLAGS or word.startswith("--format="):
+            front.append(word)
+        elif word == "--format":
+            front += [word, *([value] if (value := next(words, None)) is not None else [])]
+        else:
+            rest.append(word)
+    return front + rest
+
+
+class ProgramGroup(TyperGroup):
+    """A program whose own options may stand anywhere on the command line."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options of the program, and find the verb."""
+        return super().parse_args(ctx, _program_first(args))
+
+
+class Verbs(ProgramGroup):
     """The verbs of the program; the modules of a verb are imported when it is called or asked for its help."""
-
-    listing = False
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the verbs, in the order of the table."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a verb: while `--help` is written its name and line, else the command."""
+        """Return a verb with its defaults; names of the release before answer with the new one."""
         if cmd_name in MOVED:
             raise UsageError(f"`radgauge {cmd_name}` is now `radgauge {MOVED[cmd_name]}`")
         if cmd_name in RENAMED:
@@ -163,28 +137,19 @@ class Verbs(TyperGroup):
             cmd_name = RENAMED[cmd_name]
         if cmd_name not in VERBS:
             return None
-        entry = VERBS[cmd_name]
-        if self.listing:
-            return TyperCommand(cmd_name, help=entry.about, callback=lambda: None)
-        for module in entry.modules:
+        for module in VERBS[cmd_name].modules:
             importlib.import_module(f"radgauge.{module}")
-        program = _BUILT[cmd_name]
+        built = _BUILT[cmd_name]
         verb: Any = (
-            typer.main.get_group(program)
-            if program.info.no_args_is_help is True
-            else typer.main.get_command(program)
+            typer.main.get_group(built) if built.info.no_args_is_help is True else typer.main.get_command(built)
         )
         verb.name = cmd_name
         _set_defaults(verb, cmd_name)
         return verb
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help of the program."""
-        self.listing = True
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self.listing = False
+        """Write the first screen."""
+        typer.echo(first_screen())
 
 
 app = typer.Typer(
@@ -192,12 +157,91 @@ app = typer.Typer(
     cls=Verbs,
     help="Measure machine-written radiology reports, offline by default.",
     no_args_is_help=True,
-    epilog=EPILOG,
     pretty_exceptions_enable=False,
     context_settings=HELP_NAMES,
 )
 _BUILT: dict[str, typer.Typer] = {}
 """By verb, the program that holds its command or subcommands; filled when its modules are imported."""
+
+
+def _version(requested: bool) -> None:
+    if requested:
+        from radgauge import __version__
+
+        typer.echo(f"radgauge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def radgauge_cli(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False,
+    form: Annotated[Format, typer.Option("--format")] = "table",
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
+    trust: Annotated[bool, typer.Option("--trust")] = False,
+) -> None:
+    """Measure machine-written radiology reports, offline by default."""
+    context.with_resource(_run_with(Program("json" if as_json else form, quiet, no_cache, yes)))
+    if trust:
+        from radgauge.io.checksums import trusting
+
+        context.with_resource(trusting())
+
+
+def _note(text: str) -> None:
+    if not program().quiet:
+        typer.echo(f"note: {text}", err=True)
+
+
+class Command(TyperCommand):
+    """A command whose settings may also be given by the names of single options that they once had."""
+
+    configured: Sequence[str] = ()
+    """Options from radgauge.toml, which those of the command line override."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options."""
+        return super().parse_args(ctx, [*self.configured, *self._by_new_names(args)])
+
+    def _by_new_names(self, args: Sequence[str]) -> Iterator[str]:
+        options = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        keyed: Mapping[str, Any] = getattr(self.callback, "keyed", {})
+        places = {
+            f"--{name.replace('_', '-')}": (option, key, kind)
+            for option, default in reversed(list(keyed.items()))
+            for key, kind in setting_types(type(default)).items()
+            for name in (key, *(old for old, new in RENAMED_KEYS.items() if new == key))
+        }
+        tail: list[str] = []
+        words = iter("--judgments" if word == "-j" and "-j" not in options else word for word in args)
+        for word in words:
+            name, sign, value = word.partition("=")
+            if word == "--":
+                yield from (word, *words)
+            elif not name.startswith("-") or name in options:
+                yield word
+            elif name in places:
+                option, key, kind = places[name]
+                value = value if sign else "yes" if kind is bool else next(words, "")
+                _note(f"{name} is now --{option} {key}={value}")
+                yield from (f"--{option}", f"{key}={value}")
+            elif name == "--judgments" and any(each.name in ("judgments", "files") for each in self.params):
+                tail.append(value if sign else next(words, ""))
+                _note("judgments are an argument now, without --judgments")
+            elif RENAMED_OPTIONS.get(name, "") in options:
+                _note(f"{name} is now {RENAMED_OPTIONS[name]}")
+                yield RENAMED_OPTIONS[name] + (f"={value}" if sign else "")
+            elif name in SCORE_OPTIONS:
+                raise UsageError(
+                    f"{name} belongs to `radgauge score`: score with it into a file, and give that file here, "
+                    "which knows how its reports are read"
+                )
+            else:
+                yield word
+        yield from tail
 
 
 def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
@@ -207,41 +251,45 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
         hints = get_type_hints(function, include_extras=True)
         flat: list[inspect.Parameter] = []
         groups: dict[str, type[Any]] = {}
+        keyed: dict[str, Any] = {}
         for parameter in inspect.signature(function).parameters.values():
             kind = hints[parameter.name]
             if isinstance(kind, type) and dataclasses.is_dataclass(kind):
                 groups[parameter.name] = kind
-                flat += _options(kind, None if parameter.default is parameter.empty else parameter.default)
+                given = None if parameter.default is parameter.empty else parameter.default
+                flat += [_spelt_out(each, keyed) for each in _fields(kind, given)]
             else:
-                kind = _spelt_out(parameter.name, kind)
-                flat.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=kind))
+                flat.append(_spelt_out(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=kind), keyed))
 
         @functools.wraps(function)
         def run(**values: Any) -> None:
-            from radgauge.core.progress import silence
+            from radgauge.core.progress import logged, silence
 
+            for option, default in keyed.items():
+                values[option] = _keyed_value(option, default, values[option] or ())
             made = {
                 group: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
                 for group, kind in groups.items()
             }
-            with copies(), silence(any(getattr(group, "quiet", False) for group in made.values())):
+            with copies(), logged(), silence(program().quiet):
                 function(**values, **made)
 
         del run.__wrapped__  # or inspect would look through to the groups
         run.__dict__["__signature__"] = inspect.Signature(flat)
+        run.__dict__["keyed"] = keyed
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-        program = place
+        holder = place
         if place is app:
-            program = _BUILT[name] = typer.Typer(
+            holder = _BUILT[name] = typer.Typer(
                 add_completion=False, pretty_exceptions_enable=False, context_settings=HELP_NAMES
             )
-        program.command(name, epilog=EPILOG)(run)
+        holder.command(name, epilog=FOOT, cls=Command)(run)
         return function
 
     return add
 
 
-def _options(group: Any, given: object | None) -> Iterator[inspect.Parameter]:
+def _fields(group: Any, given: object | None) -> Iterator[inspect.Parameter]:
     hints = _hints(group)
     for field in dataclasses.fields(group):
         default = field.default if given is None else getattr(given, field.name)
@@ -249,17 +297,37 @@ def _options(group: Any, given: object | None) -> Iterator[inspect.Parameter]:
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if default is dataclasses.MISSING else default,
-            annotation=_spelt_out(field.name, hints[field.name]),
+            annotation=hints[field.name],
         )
 
 
-def _spelt_out(name: str, kind: Any) -> Any:
-    """The annotation of an option as typer takes it."""
+def _spelt_out(parameter: inspect.Parameter, keyed: dict[str, Any]) -> inspect.Parameter:
+    """Return an option as typer takes it; a record of settings is noted, to be made of its KEY=VALUE pairs."""
+    kind = parameter.annotation
     metadata = getattr(kind, "__metadata__", ())
     if not metadata or not isinstance(metadata[-1], str):
-        return kind
+        return parameter
     *further, about = metadata
-    return Annotated[kind.__origin__, typer.Option(f"--{name.replace('_', '-')}", *further, help=about)]
+    names = (f"--{parameter.name.replace('_', '-')}", *further)
+    if dataclasses.is_dataclass(kind.__origin__):
+        keyed[parameter.name] = parameter.default
+        keys = ", ".join(
+            name if value in ("", "false", "0", "0.0", "()") else f"{name}={value}"
+            for name, value, _ in setting_lines(parameter.default)
+        )
+        about = f"{about}: {keys} ('help' explains them)."
+        option = typer.Option(*names, metavar="KEY=VALUE", help=about)
+        return parameter.replace(annotation=Annotated[list[str] | None, option], default=None)
+    return parameter.replace(annotation=Annotated[kind.__origin__, typer.Option(*names, help=about)])
+
+
+def _keyed_value(option: str, default: Any, texts: Sequence[str]) -> Any:
+    """Return the record of an option from its KEY=VALUE pairs; `help` lists the keys."""
+    if "help" in texts:
+        for key, value, about in setting_lines(default):
+            typer.echo(f"{key}={value}\n    {about}")
+        raise typer.Exit
+    return make_record(default, pairs(texts, option=f"--{option}"), option=f"--{option}")
 
 
 @functools.cache
@@ -269,31 +337,73 @@ def _hints(group: Any) -> Mapping[str, Any]:
 
 def _set_defaults(verb: Any, name: str, *, below: str = "") -> None:
     """Let the configuration files decide what options are where the command line does not."""
-    from radgauge.core.config import TABLES, read_config
-
     config = read_config()
     path = f"{below} {name}".strip()
     own = config.table(path.replace(" ", "-")) if below else config.table(name)
     parameters = {parameter.name: parameter for parameter in verb.params}
+    keyed = getattr(verb.callback, "keyed", {})
+    settings = {key for default in keyed.values() for key in setting_types(type(default))}
     values: dict[str, Any] = {}
-    for table in (*(config.table(shared) for shared in TABLES if shared != "llm"), own):
+    for table in (*(config.table(shared) for shared in TABLES), own):
         values |= {key: _as_option(parameters[key], value) for key, value in table.items() if key in parameters}
     subcommands = getattr(verb, "commands", {})
-    if unknown := [key for key in own if key not in parameters and key not in subcommands]:
+    if unknown := [key for key in own if key not in (*parameters, *subcommands, *settings)]:
         origin = config.origins[path.replace(" ", "-"), unknown[0]]
         raise UsageError(f"{origin}: `radgauge {path}` has no option {unknown[0]!r}")
     verb.context_settings = {**verb.context_settings, "default_map": values}
-    for subname, command in subcommands.items():
-        _set_defaults(command, subname, below=path)
+    if keyed:
+        verb.configured = [
+            word
+            for option, default in keyed.items()
+            for table in (*map(config.table, KEYED_TABLES.get(option, (option,))), own)
+            for key, value in table.items()
+            if key in setting_types(type(default)) or (option == "llm" and table is not own)
+            for pair in _pairs(key, value)
+            for word in (f"--{option}", pair)
+        ]
+    for subname, subcommand in subcommands.items():
+        _set_defaults(subcommand, subname, below=path)
+
+
+def _pairs(key: str, value: Any) -> list[str]:
+    """Return a setting of radgauge.toml as the command line has it."""
+    if isinstance(value, Mapping):
+        return [f"{key}={name}={each}" for name, each in value.items()]
+    return [f"{key}={'+'.join(map(str, value)) if isinstance(value, list) else value}"]
 
 
 def _as_option(parameter: Any, value: Any) -> Any:
     """Return a value of TOML as the option takes it: {id = "uid"} is id=uid, a list is repeated or a,b."""
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={each}" for key, each in value.items())
+        text = ",".join(f"{key}={each}" for key, each in value.items())
+        return [text] if parameter.multiple else text
     if isinstance(value, list) and not (parameter.multiple or parameter.nargs == -1):
         return ",".join(map(str, value))
     return value
+
+
+Group = TypeVar("Group")
+
+
+def configured(group: type[Group], **values: Any) -> Group:
+    """Return a group of options as radgauge.toml sets them, for verbs that do without the options."""
+    config = read_config()
+    hints = get_type_hints(group, include_extras=True)
+    for field in dataclasses.fields(group):  # type: ignore[arg-type]
+        kind: Any = hints[field.name].__origin__
+        if dataclasses.is_dataclass(kind):
+            keys = setting_types(type(field.default))
+            tables = [config.table(table) for table in KEYED_TABLES.get(field.name, (field.name,))]
+            given = [(key, value) for table in tables for key, value in table.items() if key in keys]
+            values.setdefault(field.name, make_record(field.default, given, option=f"--{field.name}"))
+            continue
+        for table in (config.table(shared) for shared in TABLES):
+            if field.name in table and field.name not in values:
+                value = table[field.name]
+                listed = isinstance(value, list) and "list" in str(kind)
+                text = ",".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, Mapping) else value
+                values[field.name] = ",".join(map(str, text)) if isinstance(text, list) and not listed else text
+    return group(**values)
 
 
 def subjects(name: str) -> typer.Typer:

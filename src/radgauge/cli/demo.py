@@ -20,11 +20,10 @@ def demo_cli(
     folder: Annotated[Path, "Where the files of the demo go."] = Path("demo"),
     seed: o.Seed = 0,
 ) -> None:
-    """Judge four bundled systems, one of them careful and three not, and show what the metrics see."""
+    """Judge four bundled systems and show what metrics see."""
     from radgauge.analysis.compare import compare
     from radgauge.analysis.summary import summarise
-    from radgauge.cli.compare import print_comparisons
-    from radgauge.cli.summary import not_judged_notes, print_summary
+    from radgauge.analysis.tables import comparison_tables, not_judged_notes, summary_tables
     from radgauge.core.files import make_folder
     from radgauge.core.readings import Readings
     from radgauge.io.case_files import read_cases
@@ -45,13 +44,16 @@ def demo_cli(
         f"{studies} synthetic studies, {len(systems)} systems: {', '.join(systems)}. "
         "Every value with its 95 % interval; the arrow says which way is good.\n"
     )
-    headlines = {scores.columns[0] for scores in results.values()}
+    headlines = {scores.columns[0] for scores in results.judges.values()}
     shown = [line for line in lines if line.column in headlines]
-    print_summary(out, shown)
+    out.show(*summary_tables(shown))
     out.say(*(f"note: {note}" for note in (*not_judged_notes(lines), *o.profile_note(results))))
     _favourites(out, shown)
     out.print(f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n")
-    print_comparisons(out, compare(results, baseline=systems[0], seed=seed))
+    for tables in comparison_tables(compare(results, baseline=systems[0], seed=seed)):
+        out.print(tables[0].title)
+        out.show(*tables)
+        out.print()
     _worst(out, case_file.cases, results, reading)
     _audit(out, case_file.cases, reading, systems[0], seed)
     make_folder(folder)
@@ -102,7 +104,7 @@ def _worst(out: Terminal, cases: tuple[Case, ...], results: Results, reading: Re
     """The case that the first metric likes least, with its reasons."""
     import numpy as np
 
-    scores = next(iter(results.values()))
+    scores = next(iter(results.judges.values()))
     values = np.where(np.isnan(scores.headline), np.inf, scores.oriented(scores.columns[0]))
     index = int(values.argmin())
     case = cases[index]

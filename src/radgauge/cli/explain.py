@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from radgauge.cli import options as o
-from radgauge.cli.reading_table import claim_rows, claim_table
+from radgauge.cli.reading_table import claim_rows, claim_table, coverage_lines
+from radgauge.core.wording import number
+from radgauge.render.tables import Cell, Column, Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,28 +38,30 @@ MAX_VALUES = 6
 @o.command(o.app, "explain")
 def explain_cli(
     reports: Annotated[
-        list[Path], typer.Argument(help="A reference and a candidate as text files; or a table of reports.")
+        list[Path],
+        typer.Argument(
+            help="A reference and a candidate as text files; or scores, or a table of reports, and --id."
+        ),
     ],
     form: o.ReportForm,
     study: Annotated[str | None, typer.Option("--id", help="Study of the table.")] = None,
     system: Annotated[str | None, "Its system, if the table has several."] = None,
-    metric: Annotated[str, typer.Option("--metric", "-m", help="Who explains, with settings.")] = "errors",
+    metric: Annotated[str, "-m", "Who explains, with settings."] = "errors",
     models: o.Models = "embedded",
-    yes: o.Yes = False,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
-    """Show why a report got its score: what was read in both texts, what differs, and what was not understood.
+    """Show why a report got its score.
 
     Examples:
 
       radgauge explain reference.txt candidate.txt
 
-      radgauge explain reports.csv --id 17 --system ours -m ratescore
+      radgauge explain scores.jsonl --id 17 --system ours -m ratescore
     """
     from radgauge.reader import read_report
     from radgauge.run.explain import explain
 
-    o.agreed(models, [metric], yes=yes)
+    o.confirmed(models, [metric])
     case = _case(reports, form, study=study, system=system)
     explained = explain(case, metric, models=models)
     number = next((note.data["reference"] for note in explained.notes if "reference" in note.data), 0)
@@ -65,10 +69,10 @@ def explain_cli(
     if explained.references:
         texts = {"reference": explained.references[number], **texts}
     readings = {name: read_report(text) for name, text in texts.items()}
-    if as_json:
-        o.print_json(as_data(explained, readings))
-    else:
+    if o.program().format == "table":
         _show(explained, readings)
+    else:
+        say.show(as_data(explained, readings), _reasons(explained))
 
 
 def _case(reports: Sequence[Path], form: o.ReportForm, *, study: str | None, system: str | None) -> Case:
@@ -90,7 +94,12 @@ def _case(reports: Sequence[Path], form: o.ReportForm, *, study: str | None, sys
         return Case("1", candidate, (reference,))
     if len(reports) != 1:
         raise UsageError(f"--id names a study of one table, got {len(reports)} files")
-    table = read_cases(reports[0], columns=form.roles, section=form.section, encoding=form.encoding, missing="nan")
+    if o.is_scores(reports[0]):
+        table = o.reports_behind(o.read_scores_of(reports[0], "explain"), reports[0])
+    else:
+        table = read_cases(
+            reports[0], columns=form.roles, section=form.section, encoding=form.input.encoding, missing="nan"
+        )
     cases = [case for case in table.cases if case.id == study and system in (None, case.system)]
     if not cases:
         wanted = f"id {study!r}" + (f" of system {system!r}" if system else "")
@@ -120,9 +129,6 @@ def _show(explained: Explanation, readings: dict[str, ReportReading]) -> None:
     """Print both texts with colours and tables, then the reasons and the values."""
     from rich.text import Text
 
-    from radgauge.cli.reading_table import coverage_lines
-    from radgauge.core.wording import number
-    from radgauge.render.tables import Cell, Column, table
     from radgauge.render.terminal import console
 
     out = console()
@@ -133,6 +139,16 @@ def _show(explained: Explanation, readings: dict[str, ReportReading]) -> None:
         out.show(claim_table(reading))
         out.print(coverage_lines(reading), highlight=False)
         out.print()
+    if explained.notes:
+        out.show(_reasons(explained))
+    else:
+        out.print("no finding in either report")
+    values = [f"{name} {number(value)}" for name, value in explained.values.items() if not math.isnan(value)]
+    out.say("\n" + ", ".join(values[:MAX_VALUES]))
+
+
+def _reasons(explained: Explanation) -> Table:
+    """Return a row per note: what it is, why, and its weight."""
     rows = [
         (
             Cell(WORDS.get(note.kind, note.kind), style=STYLES.get(note.kind, "")),
@@ -141,14 +157,8 @@ def _show(explained: Explanation, readings: dict[str, ReportReading]) -> None:
         )
         for note in explained.notes
     ]
-    if rows:
-        out.show(
-            table("", Column(f"why ({explained.metric})", fold=True), Column("weight", right=True), rows=rows)
-        )
-    else:
-        out.print("no finding in either report")
-    values = [f"{name} {number(value)}" for name, value in explained.values.items() if not math.isnan(value)]
-    out.say("\n" + ", ".join(values[:MAX_VALUES]))
+    heads = ("", Column(f"why ({explained.metric})", fold=True), Column("weight", right=True))
+    return table(*heads, rows=rows, key="explanation")
 
 
 def _coloured(text: str, notes: Sequence[Note], name: str) -> Text:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,7 +14,6 @@ from radgauge.core.wording import interval, p_value
 
 if TYPE_CHECKING:
     from radgauge.analysis.fit_radcliq import RadcliqFit
-    from radgauge.render.terminal import Terminal
 
 Target = Annotated[str | None, typer.Option("--target", "-t", help="rating, total or significant errors.")]
 
@@ -24,9 +22,8 @@ fit = o.subjects("fit")
 
 @o.command(fit, "errors")
 def fit_errors_cli(
-    people: o.JudgmentSource,
-    server: o.JudgeServer,
-    say: o.ReadingOutput,
+    judgments: o.JudgmentFile,
+    say: o.Output,
     output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the weights.")] = Path(
         "errors_weights.json"
     ),
@@ -38,7 +35,8 @@ def fit_errors_cli(
         float, typer.Option("--strength", help="Pull towards the start; large = no learning.")
     ] = 0.2,
     folds: o.Folds = None,
-    lexicon: o.Lexicon = None,
+    ratings: Annotated[o.RatingSettings, "How judgments are read"] = o.RatingSettings(),
+    llm: o.Llm = o.LlmSettings(),
     metric: Annotated[
         str, typer.Option("--metric", "-m", help="Whose findings: errors, or llm_errors with settings.")
     ] = "errors",
@@ -47,7 +45,7 @@ def fit_errors_cli(
 
     Example:
 
-      radgauge fit errors --judgments radpref.json -o mine.json
+      radgauge fit errors radpref.json -o mine.json
 
       radgauge score reports.csv -m errors:weights=mine.json
     """
@@ -58,19 +56,14 @@ def fit_errors_cli(
     from radgauge.metrics.errors import Errors
     from radgauge.metrics.llm_errors import LlmErrors
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
     judge = load(metric)
     if not isinstance(judge, Errors | LlmErrors):
         raise UsageError(f"--metric must be errors or llm_errors, with settings, got {metric!r}")
-    if lexicon is not None:
-        if not isinstance(judge, Errors):
-            raise UsageError("--lexicon is for errors; a language model has no lexicon")
-        judge = dataclasses.replace(judge, lexicon=str(lexicon))
     reading = say.readings()
-    with server.session(say):
+    with o.judge_session(llm):
         found = fit_errors(
-            people.read(),
+            o.judgments_of(judgments, ratings),
             target=target,
             start=load_weights(start),
             strength=strength,
@@ -78,33 +71,26 @@ def fit_errors_cli(
             metric=judge,
             reading=reading,
         )
-        asked = judge.account(reading=reading)
+        account = judge.account(reading=reading)
     write_file(output, found.weights.as_json())
-    if say.as_json:
-        o.print_json(found)
-        return
     rows = [
         ("starting weights", found.start, found.start_p),
         ("learned, studies not seen", found.cross_validated, found.cross_validated_p),
         ("learned, same reports (flattering)", found.fitted, found.fitted_p),
     ]
     heads = ("agreement with the mean rater", f"tau-b, {found.target}", Column("p", format=p_value))
-    console().show(table(*heads, rows=rows))
+    say.show(found, table(*heads, rows=rows))
     say.notes(f"{found.cases} reports of {found.studies} studies; weights written to {output}")
     say.notes(f"use them with -m {metric}{',' if ':' in metric else ':'}weights={output}")
-    say.notes(*o.account_notes({judge.name: asked} if asked else {}))
+    say.notes(*o.account_notes({judge.name: account} if account else {}))
 
 
 @o.command(fit, "radcliq")
 def fit_radcliq_cli(
-    people: o.JudgmentSource,
+    judgments: o.JudgmentFile,
     judged: o.Judging,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
-    scores: Annotated[
-        Path | None,
-        typer.Option("--scores", help="A scores file of the judged reports; without it they are scored now."),
-    ] = None,
+    say: o.Output,
+    scores: Annotated[Path | None, "A scores file of the judged reports; without it they are scored now."] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the composite.")] = Path(
         "radcliq.json"
     ),
@@ -114,14 +100,16 @@ def fit_radcliq_cli(
     target: Annotated[
         str, typer.Option("--target", "-t", help="total, significant or an error category.")
     ] = "total",
-    ridge: Annotated[float, typer.Option("--ridge", help="Penalty on squared coefficients; 0 = none.")] = 0.0,
+    ridge: Annotated[float, "Penalty on squared coefficients; 0 = none."] = 0.0,
     folds: o.Folds = None,
+    ratings: Annotated[o.RatingSettings, "How judgments are read"] = o.RatingSettings(),
+    sampling: o.Sampling = o.Resampling(),
 ) -> None:
     """Learn a RadCliQ of your own, and say how well it holds on studies not seen.
 
     Example:
 
-      radgauge fit radcliq --judgments rexval-dataset/ -m radgraph -m bleu:variant=cxr -o mine.json
+      radgauge fit radcliq rexval-dataset/ -m radgraph -m bleu:variant=cxr -o mine.json
 
       radgauge score reports.csv -m mine.json
     """
@@ -130,38 +118,34 @@ def fit_radcliq_cli(
     from radgauge.analysis.fit_radcliq import check_radcliq_path, fit_radcliq, write_radcliq
     from radgauge.core.errors import UsageError
     from radgauge.io.scores_file import read_scores
-    from radgauge.render.terminal import console
 
     if scores is not None and judged.metric:
         raise UsageError("--scores are scores already; choose among them with --columns instead of --metric")
     check_radcliq_path(output)
-    judgments = people.read()
+    judged_cases = o.judgments_of(judgments, ratings)
     if scores is not None:
         results = read_scores(scores)
     else:
         parts = judged.metric or ["radgraph", "bertscore", "chexbert_similarity", "bleu:variant=cxr"]
-        results = replace(judged, metric=parts).told(judgments.cases, say.readings(), say=say)
+        results = replace(judged, metric=parts).scores(judged_cases.cases, say.readings(), say=say)
     found = fit_radcliq(
         results,
-        judgments,
+        judged_cases,
         columns=o.names(columns),
         target=target,
         ridge=ridge,
         folds=folds,
-        resampling=sampling.record(least=1),
+        resampling=sampling.at_least(1),
     )
     write_radcliq(output, found)
-    if say.as_json:
-        o.print_json(found)
-        return
-    print_radcliq(console(), found)
+    say.show(found, *_radcliq_tables(found))
     left = f"; {found.left_out} judged reports lack a score or a count" if found.left_out else ""
     say.notes(f"{found.cases} reports of {found.studies} studies{left}")
     say.notes(f"written to {output}; use it with -m {output}", *o.profile_note(results))
 
 
-def print_radcliq(out: Terminal, found: RadcliqFit) -> None:
-    """Coefficients with intervals, then how well the model holds."""
+def _radcliq_tables(found: RadcliqFit) -> list[o.Block]:
+    """Return coefficients with intervals, then how well the model holds."""
     from radgauge.render.tables import Column, table
 
     level = f"{100 * found.intercept.level:.3g} % interval"
@@ -174,25 +158,20 @@ def print_radcliq(out: Terminal, found: RadcliqFit) -> None:
     ]
     bounds = interval(found.intercept.low, found.intercept.high)
     rows = [*terms, ("intercept", found.intercept.value, bounds, None, None)]
-    out.show(table(f"errors ({found.target})", "coefficient", level, "mean", "deviation", rows=rows))
-    out.print()
+    terms_table = table(f"errors ({found.target})", "coefficient", level, "mean", "deviation", rows=rows)
     ways = (
         ("studies not seen", found.r2_cross_validated, found.tau_cross_validated, None),
         ("same reports (flattering)", found.r2, found.tau, found.tau_p),
     )
-    out.show(
-        table(
-            *("agreement with the mean rater", "R²", "tau-b", level, Column("p", format=p_value)),
-            rows=[(name, r2, tau.value, interval(tau.low, tau.high), p) for name, r2, tau, p in ways],
-        )
-    )
+    heads = ("agreement with the mean rater", "R²", "tau-b", level, Column("p", format=p_value))
+    fits = [(name, r2, tau.value, interval(tau.low, tau.high), p) for name, r2, tau, p in ways]
+    return [terms_table, "", table(*heads, rows=fits)]
 
 
 @o.command(fit, "ratescore")
 def fit_ratescore_cli(
-    people: o.JudgmentSource,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
+    judgments: o.JudgmentFile,
+    say: o.Output,
     output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the weights.")] = Path(
         "ratescore_weights.json"
     ),
@@ -209,40 +188,38 @@ def fit_ratescore_cli(
         str, typer.Option("--metric", "-m", help="Settings to learn for: ratescore:penalty=paper.")
     ] = "ratescore",
     models: o.Models = "embedded",
-    yes: o.Yes = False,
+    ratings: Annotated[o.RatingSettings, "How judgments are read"] = o.RatingSettings(),
+    sampling: o.Sampling = o.Resampling(),
 ) -> None:
     """Learn type weights and penalty by TPE, and say what they gain on studies not seen.
 
     Example:
 
-      radgauge fit ratescore -j radpref.json -o mine.json --study search.sqlite
+      radgauge fit ratescore radpref.json -o mine.json --study search.sqlite
 
       radgauge score reports.csv -m ratescore:weights=mine.json
     """
     from radgauge.analysis.fit_ratescore import fit_ratescore
     from radgauge.metrics.ratescore import RateScore
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
-    chosen = o.chosen_metric(metric, RateScore, models=o.agreed(models, [metric], yes=yes))
+    chosen = o.chosen_metric(metric, RateScore, models=o.confirmed(models, [metric]))
     make_folder(output.parent)  # before the search, not behind it
     keeps(lambda: study is not None and study.exists())
     found = fit_ratescore(
-        people.read(),
+        o.judgments_of(judgments, ratings),
         metric=chosen,
         target=target,
         objective=objective,
         trials=trials,
         test_share=test_share,
         storage=study,
-        resampling=sampling.record(least=1),
+        resampling=sampling.at_least(1),
         reading=say.readings(),
         progress=say.progress(),
     )
     write_file(output, found.affinity.to_json() + "\n")
-    if say.as_json:
-        o.print_json({"fit": found.lines, "trials": found.trials, "weights": str(output), "seed": sampling.seed})
-        return
+    data = {"fit": found.lines, "trials": found.trials, "weights": str(output), "seed": sampling.seed}
     rows = [
         (
             *(line.name, line.train, line.test, interval(line.low, line.high), line.p),
@@ -251,7 +228,7 @@ def fit_ratescore_cli(
         for line in found.lines
     ]
     heads = ("weights", "searched on", "kept apart", "interval", Column("p", format=p_value), "gain", "interval")
-    console().show(table(*heads, rows=rows))
+    say.show(data, table(*heads, rows=rows))
     counts = f"{found.train_cases} reports searched on, {found.test_cases} kept apart, {found.trials} trials"
     say.notes(f"{found.objective} with the mean rater's {found.target}; {counts}")
     say.notes(f"use them with -m ratescore:weights={output}")
@@ -259,8 +236,8 @@ def fit_ratescore_cli(
 
 @o.command(fit, "vlscore")
 def fit_vlscore_cli(
-    source: o.CaseSource,
-    say: o.ReadingOutput,
+    source: o.JudgedReports,
+    say: o.Output,
     output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the constant.")] = Path(
         "vlscore_calibration.json"
     ),
@@ -268,7 +245,6 @@ def fit_vlscore_cli(
         str, typer.Option("--metric", "-m", help="Encoder and views to learn for: vlscore:encoder=FOLDER.")
     ] = "vlscore",
     models: o.Models = "embedded",
-    yes: o.Yes = False,
 ) -> None:
     """Learn the triangle area that scores 0: the largest on a set of images, candidates and references.
 
@@ -283,22 +259,18 @@ def fit_vlscore_cli(
     from radgauge.analysis.fit_vlscore import fit_vlscore
     from radgauge.metrics.vlscore import VLScore
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
-    chosen = o.chosen_metric(metric, VLScore, models=o.agreed(models, [metric], yes=yes))
+    chosen = o.chosen_metric(metric, VLScore, models=o.confirmed(models, [metric]))
     file = source.cases()
     found = fit_vlscore(file.cases, metric=chosen, reading=say.readings())
     write_file(output, found.as_json())
-    if say.as_json:
-        o.print_json(found)
-        return
     rows = [(f"{100 * float(below):g} %", area) for below, area in found.quantiles.items()]
     heads = Column("share of triplets below", right=True), Column("area", format=lambda area: f"{area:.4g}")
     largest = [
         (f"all ({found.triplets[views]} triplets, views {views}): C", area)
         for views, area in found.constants.items()
     ]
-    console().show(table(*heads, rows=[*rows, *largest]))
+    say.show(found, table(*heads, rows=[*rows, *largest]))
     say.notes(*file.provenance.warnings)
     if found.left_out:
         say.notes(f"{found.left_out} cases could not be judged and are left out")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+KEYS = (
+    *("encoding", "missing", "split", "images_outside", "sheet", "header_row", "duplicates", "keep_columns"),
+    "drop_columns",
+)
+"""Arguments that are keys of `--input`."""
 NAMES = (
-    *("columns", "candidate_columns", "section", "encoding", "missing", "split", "models", "images_outside"),
-    *("references", "candidates", "baseline", "systems", "target", "url", "allow_missing"),
-    *("sheet", "header_row", "duplicates", "keep_columns", "drop_columns"),
+    *("columns", "candidate_columns", "section", "models", "references", "candidates", "baseline", "systems"),
+    *("target", "url", "allow_missing", *KEYS),
 )
 _VALUE = r"(\{[^{}]*\}|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|True|[\w.]+)((?:, (?:or )?'\w+'| or '\w+')*)"
 _ARGUMENT = re.compile(rf"\b({'|'.join(NAMES)})={_VALUE}")
@@ -21,7 +25,7 @@ def in_flags(message: str) -> str:
     >>> in_flags("pass candidate_columns=['model a', 'b'] or section='findings', 'both' or 'whole'")
     "pass --candidate-columns 'model a,b' or --section findings, both or whole"
     >>> in_flags("if that is meant, add images_outside=True")
-    'if that is meant, add --images-outside'
+    'if that is meant, add --input images_outside=yes'
     """
     return _ARGUMENT.sub(_flag, message)
 
@@ -30,14 +34,16 @@ def _flag(found: re.Match[str]) -> str:
     name, value, more = found.groups()
     option = f"--{name.replace('_', '-')}"
     if value == "True":
-        return option
+        return f"--input {name}=yes" if name in KEYS else option
     if value.startswith("{"):
         pairs = re.findall(r"'([^']*)': (?:'([^']*)'|([^',}]*))", value)
         text = ",".join(f"{role}={column or name}" for role, column, name in pairs)
     elif value.startswith("["):
-        text = ",".join(re.findall(r"'([^']*)'", value))
+        text = ("+" if name in KEYS else ",").join(re.findall(r"'([^']*)'", value))
     else:
         text = value.strip("'\"")
+    if name in KEYS:
+        return f"--input {_quoted(f'{name}={text}')}{more.replace(chr(39), '')}"
     return f"{option} {_quoted(text)}{more.replace(chr(39), '')}"
 
 

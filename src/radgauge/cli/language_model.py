@@ -3,28 +3,67 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
+from radgauge.cli.commands import program
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
+from radgauge.core.errors import UsageError
 from radgauge.core.progress import tell
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from radgauge.cli.options import ReadingOutput
-    from radgauge.cli.server_options import LlmSettings
-    from radgauge.llm import Journal, LanguageModel, Session, Usage
+    from radgauge.llm import Journal, LanguageModel, Limits, Session, Usage
     from radgauge.llm.server import Server
 
-_LOG_EVERY = 60.0  # seconds
+
+@dataclass(frozen=True, kw_only=True)
+class LlmSettings:
+    """Settings of a language-model server: `[llm]` in radgauge.toml, overridden by `--llm KEY=VALUE`."""
+
+    url: Annotated[str | None, "Server that is asked: http://127.0.0.1:8080/v1; else RADGAUGE_LLM_URL."] = None
+    model: Annotated[str | None, "Its model; else RADGAUGE_LLM_MODEL."] = None
+    parallel: Annotated[int, "Requests at the same time."] = 4
+    requests_per_minute: Annotated[int, "0 = no limit."] = 0
+    tokens_per_minute: Annotated[int, "0 = no limit."] = 0
+    price_in: Annotated[float, "Price of a million tokens of question."] = 0.0
+    price_out: Annotated[float, "Price of a million tokens of answer."] = 0.0
+    max_cost: Annotated[
+        float | None, "Nothing is asked that could cost more than this in all; earlier runs on the journal count."
+    ] = None
+    timeout: Annotated[float, "Seconds from a question to the end of its answer."] = 120.0
+    journal: Annotated[
+        Path | None, "File of the answers, which are paid for once; else one in the cache folder."
+    ] = None
+    batch: Annotated[int, "Sentences per request."] = 20
+    retry_failed: Annotated[bool, "Ask again for sentences that an earlier run gave up."] = False
+
+    def __post_init__(self) -> None:
+        for name in ("parallel", "batch"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"--llm {name}= must be a whole number of at least 1, got {getattr(self, name)}")
+        for name in ("requests_per_minute", "tokens_per_minute", "price_in", "price_out", "max_cost", "timeout"):
+            if not (getattr(self, name) or 0) >= 0:
+                raise UsageError(f"--llm {name}= must be a number of at least 0, got {getattr(self, name)}")
+
+    def limits(self) -> Limits:
+        """Return what a run must stay within."""
+        from radgauge.llm import Limits
+
+        return Limits(
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            price_in=self.price_in,
+            price_out=self.price_out,
+            max_cost=self.max_cost,
+            timeout=self.timeout,
+        )
 
 
 @contextmanager
@@ -73,7 +112,7 @@ def name_server(settings: LlmSettings) -> Server:
 
 
 @contextmanager
-def judge_session(settings: LlmSettings, say: ReadingOutput) -> Iterator[None]:
+def judge_session(settings: LlmSettings) -> Iterator[None]:
     """A block in which metrics ask the server that the settings or the environment name."""
     from radgauge.llm import session
 
@@ -86,37 +125,32 @@ def judge_session(settings: LlmSettings, say: ReadingOutput) -> Iterator[None]:
 
     def announce(opened: Session) -> None:
         echo(f"note: {opened.model.server.notice}", err=True)
-        if settings.journal is not None or not say.no_cache:
+        if settings.journal is not None or not program().no_cache:
             keeps(lambda: len(opened.journal) > 0)
 
     with session(
         partial(name_server, settings),
         limits=settings.limits(),
         journal=settings.journal,
-        keep=not say.no_cache,
+        keep=not program().no_cache,
         parallel=settings.parallel,
-        progress=None if say.quiet else show,
+        progress=None if program().quiet else show,
         announce=announce,
     ):
         yield
 
 
 class CostLine:
-    """Progress of a task with what it has cost: in the line of `core.progress`; in a log, a line a minute."""
+    """Progress of a task with what it has cost, in the line of `core.progress`."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
-        self._began = self._logged = time.monotonic()
+        self._began = time.monotonic()
         self._before = model.usage
 
     def __call__(self, task: str, done: int, total: int) -> None:
         """Show a task's progress."""
-        now = time.monotonic()
-        cost = self.cost(seconds=now - self._began)
-        tell(f"{task}  {cost}", done, total)
-        if not sys.stderr.isatty() and now - self._logged >= _LOG_EVERY:
-            self._logged = now
-            echo(f"{task} {done:,}/{total:,}  {cost}", err=True)
+        tell(f"{task}  {self.cost(seconds=time.monotonic() - self._began)}", done, total)
 
     def cost(self, *, seconds: float) -> str:
         """Return tokens, cost and rate after so many seconds."""

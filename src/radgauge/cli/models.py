@@ -1,7 +1,8 @@
-"""`radgauge models`: list, fetch and verify the published checkpoints."""
+"""`radgauge models` and `radgauge cache`: published checkpoints, and readings that were kept."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from radgauge.cli import options as o
 from radgauge.cli.exit_codes import TROUBLE
 from radgauge.cli.lines import echo
+from radgauge.core.cache import Cache
+from radgauge.render.tables import Column, table
 
 models = o.subjects("models")
 
@@ -19,7 +22,7 @@ def list_cli(
     encoders: Annotated[
         bool, typer.Option("--encoders", help="Only the image-text encoders of vlscore: needs, licence, proof.")
     ] = False,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """Every checkpoint radgauge can use: purpose, id, size, licence, where it is looked for, if it is here.
 
@@ -27,8 +30,6 @@ def list_cli(
     """
     from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
     from radgauge.encoders.image.encoders import known_encoders
-    from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
     proofs = table(
         *("encoder", Column("vlscore:encoder=", fold=True), Column("needs", fold=True)),
@@ -39,30 +40,20 @@ def list_cli(
         ],
     )
     if encoders:
-        if as_json:
-            o.print_json(list(known_encoders()))
-        else:
-            console().show(proofs)
+        say.show(list(known_encoders()), proofs)
         return
     found = {each.name: find(each) for each in CHECKPOINTS}
-    if as_json:
-        o.print_json(
-            [
-                {
-                    **{
-                        key: getattr(each, key)
-                        for key in ("name", "purpose", "repo", "revision", "file", "licence")
-                    },
-                    "pinned": each.pinned,
-                    "hashes": dict(each.hashes),
-                    "megabytes": each.megabytes or None,
-                    "path": found[each.name],
-                    "looked_in": [str(place) for place in places_of(each)],
-                }
-                for each in CHECKPOINTS
-            ]
-        )
-        return
+    data = [
+        {
+            **{key: getattr(each, key) for key in ("name", "purpose", "repo", "revision", "file", "licence")},
+            "pinned": each.pinned,
+            "hashes": dict(each.hashes),
+            "megabytes": each.megabytes or None,
+            "path": found[each.name],
+            "looked_in": [str(place) for place in places_of(each)],
+        }
+        for each in CHECKPOINTS
+    ]
     rows = [
         (
             *(each.name, each.purpose),
@@ -73,18 +64,14 @@ def list_cli(
         for each in CHECKPOINTS
     ]
     heads = ("name", Column("for", fold=True), Column("hub id", fold=True), Column("MB", right=True))
-    out = console()
-    out.show(table(*heads, Column("licence", fold=True), Column("here", fold=True), rows=rows))
-    out.print("")
-    out.show(proofs)
+    checkpoints = table(*heads, Column("licence", fold=True), Column("here", fold=True), rows=rows)
+    listed = [
+        f"Looked for in {models_dir()} ($RADGAUGE_MODELS), in the hub's cache {hub_cache()} and in the caches "
+        "of the authors' packages; --places lists every place."
+    ]
     if places:
-        for each in CHECKPOINTS:
-            out.say(f"{each.name}:", *(f"  {place}" for place in places_of(each)))
-    else:
-        out.say(
-            f"Looked for in {models_dir()} ($RADGAUGE_MODELS), in the hub's cache {hub_cache()} and in the caches "
-            "of the authors' packages; --places lists every place."
-        )
+        listed = [text for each in CHECKPOINTS for text in (f"{each.name}:", *(f"  {p}" for p in places_of(each)))]
+    say.show(data, checkpoints, "", proofs, *listed)
 
 
 @o.command(models, "fetch")
@@ -93,7 +80,6 @@ def fetch_cli(
         list[str],
         typer.Argument(help="Names from `radgauge models list`, metrics (all that they need), or 'all'."),
     ],
-    quiet: o.Quiet = False,
 ) -> None:
     """Download checkpoints with what belongs to them; what an earlier run fetched is not fetched again.
 
@@ -103,7 +89,7 @@ def fetch_cli(
 
     Example: radgauge models fetch radcliq
     """
-    from radgauge.core.progress import silence, working
+    from radgauge.core.progress import working
     from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, checkpoints_for, find
     from radgauge.encoders.checkpoints.fetch import fetch
 
@@ -113,7 +99,7 @@ def fetch_cli(
         if here is not None:
             echo(f"{each.name}: {here}")
             continue
-        with silence(quiet), working("fetching") as progress:
+        with working("fetching") as progress:
             path = fetch(each, progress=progress)
         echo(f"{each.name}: {path}")
 
@@ -126,7 +112,7 @@ def verify_cli(
     models: Annotated[str, typer.Option("--models", help="'published', or a folder with the checkpoints.")] = (
         "published"
     ),
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """Compare files with their published hashes, and recompute the values that authors and peers print for public
     examples: same, or how far off.
@@ -134,22 +120,65 @@ def verify_cli(
     Exit code 3 if anything is off or cannot be loaded; what is not on this machine is listed as missing.
     """
     from radgauge.analysis.model_checks import verify_models
-    from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
     results = verify_models(names or (), models=models)
-    if as_json:
-        o.print_json(results)
-    else:
-        rows = [
-            (each.name, each.status, "–" if each.difference is None else f"{each.difference:.2g}", each.source)
-            for each in results
-        ]
-        heads = (Column("check", fold=True), "result", Column("largest difference", right=True))
-        out = console()
-        out.show(table(*heads, Column("source", fold=True), rows=rows))
-        out.say(*(f"{each.name}: {each.note}" for each in results if each.note))
-        if all(each.status == "missing" for each in results):
-            out.say("nothing was verified: none of these checkpoints is on this machine (`radgauge models fetch`)")
+    rows = [
+        (each.name, each.status, "–" if each.difference is None else f"{each.difference:.2g}", each.source)
+        for each in results
+    ]
+    heads = (Column("check", fold=True), "result", Column("largest difference", right=True))
+    notes = [f"{each.name}: {each.note}" for each in results if each.note]
+    if all(each.status == "missing" for each in results):
+        notes.append(
+            "nothing was verified: none of these checkpoints is on this machine (`radgauge models fetch`)"
+        )
+    say.show(results, table(*heads, Column("source", fold=True), rows=rows), *notes)
     if any(each.status in ("off", "unreadable") for each in results):
         raise typer.Exit(TROUBLE)
+
+
+cache = o.subjects("cache")
+
+
+@o.command(cache, "info")
+def info_cli(say: o.Output = o.Output()) -> None:
+    """Where the cache is, how large, and which readers filled it."""
+    from radgauge.llm.sessions import kept_journals
+
+    info = Cache().info()
+    journals = kept_journals()
+    answers = {"files": len(journals), "bytes": sum(path.stat().st_size for path in journals)}
+    blocks: list[o.Block] = [f"{info.path}: {info.entries:,} readings, {info.bytes / 1e6:.1f} MB"]
+    if info.damaged:
+        blocks.append("The file is damaged or of another version; the next run starts it anew.")
+    if journals:
+        size = f"{answers['bytes'] / 1e6:.1f} MB"
+        blocks.append(
+            f"{journals[0].parent}: answers of {len(journals)} language models, {size}, which were paid for"
+        )
+    if info.readers:
+        rows = [(signature, f"{entries:,}") for signature, entries in info.readers.items()]
+        blocks.append(table("reader", Column("readings", right=True), rows=rows))
+    say.show({**dataclasses.asdict(info), "language_model_answers": answers}, *blocks)
+
+
+@o.command(cache, "clear")
+def clear_cli(
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Also what language models answered, which was paid for.")
+    ] = False,
+) -> None:
+    """Remove every cached reading, and texts that unfinished runs into a URL left. Not while such a run works."""
+    from radgauge.core.storage import remove_runs
+    from radgauge.llm.sessions import kept_journals
+
+    echo(f"removed {Cache().clear():,} readings")
+    if left := remove_runs():
+        echo(f"removed what {left:,} unfinished runs left")
+    journals = kept_journals()
+    if answers:
+        for path in journals:
+            path.unlink()
+        echo(f"removed the answers of {len(journals):,} language models")
+    elif journals:
+        echo(f"kept the answers of {len(journals):,} language models; --answers removes them too")

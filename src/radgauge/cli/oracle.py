@@ -12,14 +12,12 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
-from radgauge.cli.scale_options import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from radgauge.analysis.oracle import Retrieved
     from radgauge.render.tables import Row
-    from radgauge.render.terminal import Terminal
 
 SHOWN = 20  # matches that a person looks at; the rest is for files
 
@@ -27,8 +25,7 @@ SHOWN = 20  # matches that a person looks at; the rest is for files
 @o.command(o.app, "oracle")
 def oracle_cli(
     form: o.ReportForm,
-    say: o.ReadingOutput,
-    workers: Workers,
+    say: o.Output,
     corpus: Annotated[Path | None, "Reports to search: a table, or a corpus as released."] = None,
     queries: Annotated[
         Path | None,
@@ -47,7 +44,7 @@ def oracle_cli(
     corpus_split: Annotated[str | None, "Search only this split, or these: train,val."] = None,
     queries_split: Annotated[str | None, "Ask only this split."] = None,
     models: o.Models = "embedded",
-    yes: o.Yes = False,
+    jobs: o.Jobs = None,
     output: Annotated[
         Path | None,
         "-o",
@@ -55,7 +52,7 @@ def oracle_cli(
     ] = None,
     text: Annotated[bool, typer.Option("--text/--no-text", help="With or without the reports.")] = True,
 ) -> None:
-    """Find the best-scoring report of a corpus for every query, exactly.
+    """Find the best-scoring report of a corpus for each query.
 
     Examples:
 
@@ -68,7 +65,6 @@ def oracle_cli(
     from radgauge.analysis.oracle.find import load_oracle_metric
     from radgauge.core.cache import Cache
     from radgauge.core.errors import UsageError
-    from radgauge.render.terminal import console
 
     if corpus is None:
         raise UsageError("no corpus given: use --corpus FILE, and --queries FILE or --queries-split")
@@ -78,11 +74,11 @@ def oracle_cli(
         check_matches_path(output)
     searched = form.references(corpus, split=corpus_split)
     asked = form.references(queries or corpus, split=queries_split)
-    judge = load_oracle_metric(metric, models=o.agreed(models, [metric], yes=yes))
+    judge = load_oracle_metric(metric, models=o.confirmed(models, [metric]))
     column = judge.columns[0]
     # Reading with the embedded rules is faster than reading a cache of large readings would be.
-    reading = dataclasses.replace(say, no_cache=say.no_cache or models == "embedded").readings()
-    cache = None if say.no_cache else Cache()
+    reading = say.readings(no_cache=models == "embedded")
+    cache = None if o.program().no_cache else Cache()
     if cache is not None:
         keeps(lambda: cache.used > 0)
     place = Corpus.of(searched.cases)
@@ -95,7 +91,7 @@ def oracle_cli(
         reading=reading,
         progress=say.progress(),
         cache=cache,
-        engine=workers.engine(),
+        engine=o.engine(jobs),
     )
     about = {
         "metric": judge.signature(),
@@ -107,11 +103,8 @@ def oracle_cli(
     }
     if output is not None:
         write_matches(output, matches, system=f"oracle {column}", text=text, about=about)
-    if say.as_json:
-        shown = matches if text else [{**dataclasses.asdict(match), "text": None} for match in matches]
-        o.print_json({"matches": shown, **about})
-        return
-    print_matches(console(), matches, column, text=text)
+    shown = matches if text else [{**dataclasses.asdict(match), "text": None} for match in matches]
+    say.show({"matches": shown, **about}, *_match_blocks(matches, column, text=text))
     left_out = f", {place.blank} blank ones left out" if place.blank else ""
     say.notes(*searched.provenance.warnings, *asked.provenance.warnings)
     say.notes(f"{place.reports} reports searched, {len(place.texts)} distinct{left_out}")
@@ -123,8 +116,8 @@ def oracle_cli(
         say.tell(f"wrote {output}: {len(matches)} matches")
 
 
-def print_matches(out: Terminal, matches: Sequence[Retrieved], column: str, *, text: bool) -> None:
-    """The first matches and the mean of all."""
+def _match_blocks(matches: Sequence[Retrieved], column: str, *, text: bool) -> list[o.Block]:
+    """Return the first matches and the mean of all."""
     from radgauge.analysis.oracle.find import mean_score
     from radgauge.core.wording import number, shortened
     from radgauge.render.tables import table
@@ -136,9 +129,9 @@ def print_matches(out: Terminal, matches: Sequence[Retrieved], column: str, *, t
         )
         for match in matches[:SHOWN]
     ]
-    out.show(table("query", "rank", "report", column, "times", *(["text"] if text else []), rows=rows))
+    first = table("query", "rank", "report", column, "times", *(["text"] if text else []), rows=rows)
     asked = {match.id: not math.isnan(match.score) for match in matches if match.rank == 1}
     judged = sum(asked.values())
     queries = f"{judged} queries" if judged == len(asked) else f"{judged} of {len(asked)} queries"
     left = f"; {len(matches) - SHOWN} more matches are not shown" if len(matches) > SHOWN else ""
-    out.print(f"mean {column} of the best: {number(mean_score(list(matches)))} over {queries}{left}")
+    return [first, f"mean {column} of the best: {number(mean_score(list(matches)))} over {queries}{left}"]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from radgauge.analysis.perturb import PerturbationSet, Sensitivity, SensitivityStudy
     from radgauge.io.judgments.rate_eval import Triple
     from radgauge.render.tables import Row
-    from radgauge.render.terminal import Terminal
 
 METRICS_ABREAST = 4
 Kinds = Annotated[str | None, typer.Option("--kinds", help="Kinds of change, comma-separated; all by default.")]
@@ -36,9 +35,8 @@ GeneralSentences = Annotated[
 def perturb_cli(
     reports: o.ReportTable,
     form: o.ReportForm,
-    pictures: o.ImageFolder,
-    server: o.Server,
     say: o.Output,
+    images: o.ImageFolder = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -70,10 +68,10 @@ def perturb_cli(
         typer.Option("--unchecked", help="With --writer llm: take what the model writes, as the paper did."),
     ] = False,
     general: GeneralSentences = False,
-    split: o.Split = None,
+    llm: o.Llm = o.LlmSettings(),
     seed: o.Seed = 0,
 ) -> None:
-    """Change reports in known ways: remove findings, swap sides, turn negations, paraphrase, and more.
+    """Change reports in known ways.
 
     Examples:
 
@@ -99,10 +97,10 @@ def perturb_cli(
         raise UsageError("nothing to do: name a file with -o, or add --json")
     if triples and kinds:
         raise UsageError("--triples does not go with --kinds; give the file it writes to `radgauge probe triples`")
-    originals = form.originals(reports, split=split, pictures=pictures)
+    originals = form.originals(reports, images=images)
     texts = {study: case.references[0] for study, case in originals.items()}
     if writer == "llm" and output is not None:
-        write_llm_triples(texts, output, server=server, say=say, prompts=prompts, checked=not unchecked)
+        write_llm_triples(texts, output, llm=llm, say=say, prompts=prompts, checked=not unchecked)
         return
     if triples and writer == "corpus":
         from radgauge.core.subjects import from_subject
@@ -111,7 +109,7 @@ def perturb_cli(
         if output is not None:
             write_triples(output, mined)
         if say.as_json:
-            o.print_json({"triples": [triple._asdict() for triple in mined], "reports": len(texts)})
+            say.show({"triples": [triple._asdict() for triple in mined], "reports": len(texts)})
         say.tell(f"{len(mined)} triples of sentences found in {len(texts)} reports")
         return
     if triples:
@@ -121,7 +119,7 @@ def perturb_cli(
         skipped = {"no_rewrite": made.no_rewrite, "no_opposite": made.no_opposite}
         if say.as_json:
             listed = [triple._asdict() for triple in made.triples]
-            o.print_json({"triples": listed, "reports": len(texts), **skipped, "seed": seed})
+            say.show({"triples": listed, "reports": len(texts), **skipped, "seed": seed})
         say.tell(f"{len(made.triples)} triples from {len(texts)} reports")
         say.notes(
             f"{made.no_rewrite} reports cannot be said in other words surely, {made.no_opposite} have no sensible "
@@ -132,9 +130,7 @@ def perturb_cli(
     if output is not None:
         write_cases(output, perturbed_cases(perturbations, cases=originals))
     if say.as_json:
-        o.print_json(
-            {"perturbed": list(perturbations.perturbed.values()), **_about(perturbations, len(texts), seed)}
-        )
+        say.show({"perturbed": list(perturbations.perturbed.values()), **_about(perturbations, len(texts), seed)})
     _note_made(say, perturbations, len(texts))
     if output is not None:
         say.tell(f"wrote {output}")
@@ -144,53 +140,50 @@ def perturb_cli(
 def sensitivity_cli(
     reports: o.ReportTable,
     form: o.ReportForm,
-    pictures: o.ImageFolder,
-    judged: o.Judged,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
+    judged: o.Judging,
+    say: o.Output,
+    images: o.ImageFolder = None,
     kinds: Kinds = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write the study as a page with figures.")] = None,
     general: GeneralSentences = False,
-    split: o.Split = None,
-    permutations: o.Permutations = 5000,
+    output: Annotated[
+        list[Path] | None, "-o", "Write the study: .html with figures, .json, .csv, .md or .tex. Repeatable."
+    ] = None,
+    sampling: o.Tests = o.Testing(permutations=5000),
 ) -> None:
     """Change reports in known ways and judge the changes: do metrics notice what matters, and only that?
 
     Examples:
 
-      radgauge probe sensitivity reports.csv -m bleu -m ratescore --html sensitivity.html
+      radgauge probe sensitivity reports.csv -m bleu -m ratescore -o sensitivity.html
     """
     from radgauge.analysis.perturb import evaluate, perturb_reports
-    from radgauge.render.terminal import console
 
-    originals = form.originals(reports, split=split, pictures=pictures)
+    originals = form.originals(reports, images=images)
     texts = {study: case.references[0] for study, case in originals.items()}
     perturbations = perturb_reports(texts, o.names(kinds), seed=sampling.seed, general=general)
-    how = sampling.record(least=1)
+    how = sampling.at_least(1)
     study = evaluate(
         perturbations,
         judged.metric or None,
         cases=originals,
         reading=say.readings(),
-        models=judged.agreed(),
-        permutations=permutations,
+        models=judged.confirmed(),
+        permutations=sampling.permutations,
         resampling=how,
     )
-    if html is not None:
+    pages = [path for path in output or () if path.suffix.lower() == ".html"]
+    for html in pages:
         from radgauge.report.sensitivity import write_sensitivity
 
-        settings = {"level": how.level, "resamples": how.resamples, "permutations": permutations}
+        settings = {"level": how.level, "resamples": how.resamples, "permutations": sampling.permutations}
         title = "What metrics make of known changes"
         about = {"title": title, "source": reports.name, "seed": sampling.seed, **settings}
         write_sensitivity(html, study, about=about)
-    if say.as_json:
-        values = {"metrics": list(study.metrics), "possible": study.possible, "level": sampling.level}
-        o.print_json({**values, **_about(perturbations, len(texts), sampling.seed)})
-    else:
-        _print_study(console(), study)
+    values = {"metrics": list(study.metrics), "possible": study.possible, "level": sampling.level}
+    data = {**values, **_about(perturbations, len(texts), sampling.seed)}
+    say.show(data, *_study_blocks(study), files=[path for path in output or () if path not in pages])
     _note_made(say, perturbations, len(texts))
-    if html is not None:
-        say.tell(f"wrote {html}")
+    say.tell(*(f"wrote {html}" for html in pages))
 
 
 def _about(perturbations: PerturbationSet, reports: int, seed: int) -> dict[str, object]:
@@ -208,7 +201,7 @@ def write_llm_triples(
     texts: Mapping[str, str],
     output: Path,
     *,
-    server: o.Server,
+    llm: o.LlmSettings,
     say: o.Output,
     prompts: str = "strict",
     checked: bool = True,
@@ -233,7 +226,7 @@ def write_llm_triples(
     found: list[Triple] = []
     refused: Counter[str] = Counter()
     stopped = ""
-    with working("asking"), open_model(output.with_suffix(".journal.jsonl"), server.settings) as (model, journal):
+    with working("asking"), open_model(output.with_suffix(".journal.jsonl"), llm) as (model, journal):
         try:
             for part in from_subject("lay", "llm_triples:propose_triples")(
                 sentences,
@@ -241,9 +234,9 @@ def write_llm_triples(
                 journal=journal,
                 prompts=asked,
                 checked=checked,
-                batch=server.settings.batch,
-                parallel=server.settings.parallel,
-                retry_failed=server.settings.retry_failed,
+                batch=llm.batch,
+                parallel=llm.parallel,
+                retry_failed=llm.retry_failed,
                 progress=None if say.quiet else CostLine(model),
             ):
                 found += part.triples
@@ -262,15 +255,15 @@ def write_llm_triples(
         echo(f"note: {stopped}; a larger max_cost goes on", err=True)
 
 
-def _print_study(out: Terminal, study: SensitivityStudy) -> None:
+def _study_blocks(study: SensitivityStudy) -> list[o.Block]:
     # Values with intervals are wide: more metrics than fit go below, rather than being cut.
+    blocks: list[o.Block] = []
     for start in range(0, len(study.metrics), METRICS_ABREAST):
-        if start:
-            out.print()
-        _print_metrics(out, study, study.metrics[start : start + METRICS_ABREAST])
+        blocks += _metric_blocks(study, study.metrics[start : start + METRICS_ABREAST])
+    return blocks[:-1]
 
 
-def _print_metrics(out: Terminal, study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> None:
+def _metric_blocks(study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> list[o.Block]:
     from radgauge.analysis.perturb import KINDS
     from radgauge.core.wording import number, p_value
     from radgauge.render.tables import Column, bounded, table
@@ -283,8 +276,7 @@ def _print_metrics(out: Terminal, study: SensitivityStudy, metrics: Sequence[Sen
         for kind, count in study.possible.items()
     ]
     heads = [Column(metric.column, metric.higher_is_better) for metric in metrics]
-    out.show(table("mean score by kind", "", "n", *heads, rows=rows))
-    out.print()
+    means = table("mean score by kind", "", "n", *heads, rows=rows)
     rows = []
     for name in metrics[0].deltas:
         found = [metric.deltas[name] for metric in metrics]
@@ -305,4 +297,4 @@ def _print_metrics(out: Terminal, study: SensitivityStudy, metrics: Sequence[Sen
         ("pairs", *(str(metric.pairs) for metric in metrics)),
     ]
     head = "insignificant minus significant\n(positive is right)"
-    out.show(table(head, *(metric.column for metric in metrics), rows=rows))
+    return [means, "", table(head, *(metric.column for metric in metrics), rows=rows), ""]

@@ -2,36 +2,151 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from radgauge.cli import options as o
+from radgauge.core.errors import UsageError
+from radgauge.core.registry import DEFAULTS, specs
+from radgauge.core.wording import interval, share
+from radgauge.render.tables import Column, Row, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from radgauge.core.cases import Case
     from radgauge.io.judgments import Judgments
 
 probe = o.subjects("probe")
 
 
+@o.command(probe, "behaviour")
+def behaviour_cli(judged: o.Judging, say: o.Output, output: o.Outputs = None) -> None:
+    """Run metrics through invented cases whose order nobody doubts: pass rates by group.
+
+    Examples:
+
+      radgauge probe behaviour -m errors -m bleu
+    """
+    from radgauge.analysis.behaviour import behaviour
+
+    with judged.session():
+        runs = behaviour(judged.metric or None, reading=say.readings(), models=judged.confirmed())
+    rates = [run.by_group() for run in runs]
+    rows: list[Row | None] = []
+    for group, (_, cases) in rates[0].items():
+        rows.append((group, cases, *(share(rate[group][0] / cases, 0) for rate in rates)))
+    every = len(runs[0].verdicts)
+    rows += [None, ("all", every, *(share(run.passed / every) for run in runs))]
+    heads = [Column(run.column, right=True) for run in runs]
+    say.show({"behaviour": runs}, table("group", "cases", *heads, rows=rows), files=output)
+    say.notes(*o.account_notes({run.judge: run.account for run in runs if run.account}))
+    say.tell(*(f"warning: {run.warning}" for run in runs if run.account and run.warning))
+
+
+@o.command(probe, "triples")
+def triples_cli(
+    judged: o.Judging,
+    say: o.Output,
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="Table with original, rewrite, opposite, or RaTE-Eval; without it, the bundled set."),
+    ] = None,
+    level: o.Level = 0.95,
+    output: o.Outputs = None,
+) -> None:
+    """How often the same in other words scores above its opposite (RaTE-Eval's third task).
+
+    Examples:
+
+      radgauge probe triples
+
+      radgauge probe triples RaTE-Eval/ -m ratescore -m rouge --models published
+    """
+    from radgauge.analysis.triple_accuracy import triple_accuracy
+    from radgauge.io.judgments.rate_eval import read_triples
+    from radgauge.samples import sample_rewrites_path
+
+    triples = read_triples(sample_rewrites_path() if path is None else path)
+    metrics = judged.metric or list(DEFAULTS)
+    with judged.session():
+        lines = triple_accuracy(
+            triples, metrics, reading=say.readings(), models=judged.confirmed(metrics), level=level
+        )
+    lines.sort(key=lambda line: -line.accuracy)
+    rows = [
+        (
+            *(line.column, line.accuracy, interval(line.low, line.high), line.same, line.other),
+            *(line.ties, line.not_judged),
+        )
+        for line in lines
+    ]
+    heads = ("metric", "accuracy", "interval", "same meaning", "other meaning", "ties", "not judged")
+    say.show(lines, table(*heads, rows=rows), files=output)
+    say.notes(f"{len(triples)} triples; ties and what cannot be judged count as wrong")
+
+
+@o.command(probe, "rewards")
+def rewards_cli(
+    source: o.JudgedReports,
+    say: o.Output,
+    metric: Annotated[list[str] | None, "-m", "A metric to audit as a reward; or bleu,errors. Repeatable."] = None,
+    system: Annotated[str | None, "Whose reports are the real ones; needed if there are several."] = None,
+    floor: Annotated[
+        float, typer.Option("--floor", max=0.0, help="What a text gets that cannot be judged.")
+    ] = -1.0,
+    seed: o.Seed = 0,
+    output: o.Outputs = None,
+) -> None:
+    """What rewards give to texts that nobody wants: templates, negations, salads, orders to the judge, inventions.
+
+    Word order and length of reports are measured on the references of the file if thirty or more differ.
+
+    Examples:
+
+      radgauge probe rewards reports.csv -m bleu,errors
+
+      radgauge probe rewards scores.jsonl -m errors --system ours --json
+    """
+    from radgauge.analysis.rewards.audit import audit
+    from radgauge.analysis.rewards.norms import MIN_REFERENCES
+    from radgauge.analysis.rewards.reward import reward
+
+    cases = source.cases().cases
+    systems = list(dict.fromkeys(case.system for case in cases))
+    if system is None and len(systems) > 1:
+        raise UsageError(f"the file has {len(systems)} systems; choose one with --system: {', '.join(systems)}")
+    if system is not None and system not in systems:
+        raise UsageError(f"there is no system {system!r}; there are: {', '.join(systems)}")
+    chosen = [case for case in cases if system is None or case.system == system]
+    reading = say.readings()
+    names = [spec for each in metric or ["bleu", "errors"] for spec in specs(each)]
+    references = [text for case in cases for text in case.references if text.strip()]
+    norms = references if len(set(references)) >= MIN_REFERENCES else None
+    rewards = [reward(name, floor=floor, references=norms, reading=reading, name=name) for name in names]
+    lines = audit(chosen, rewards, seed=seed)
+    grid = lines.grid()
+    heads = [Column(name, right=index > 0) for index, name in enumerate(grid.headers)]
+    made = table(*heads, rows=[tuple(row) for row in grid.rows])
+    say.show({"audit": list(lines), "floor": floor, "seed": seed}, made, files=output)
+    say.notes(*grid.notes, *(() if norms else (f"no limits from references: fewer than {MIN_REFERENCES} differ",)))
+
+
 @o.command(probe, "image")
-def probe_image_cli(
+def image_cli(
     reports: o.ReportTable,
     form: o.ReportForm,
-    pictures: o.ImageFolder,
-    people: o.JudgmentSource,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
+    say: o.Output,
+    images: o.ImageFolder = None,
+    judgments: Annotated[Path | None, "-j", "Ratings of the reports, to correlate with."] = None,
+    ratings: Annotated[o.RatingSettings, "How judgments are read"] = o.RatingSettings(),
     metric: Annotated[str, "-m", "VLScore with its encoder: vlscore:encoder=my-clip."] = "vlscore",
     models: o.Models = "embedded",
     deals: Annotated[int, typer.Option("--deals", min=1, help="How often images are dealt at random.")] = 20,
-    table: Annotated[str | None, "Write the table to this file (.md, .csv, .tex)."] = None,
-    split: o.Split = None,
-    yes: o.Yes = False,
+    sampling: o.Sampling = o.Resampling(),
+    output: o.Outputs = None,
 ) -> None:
     """What of an image-aware score comes from the image? Right images, images dealt at random, one mean image.
 
@@ -43,39 +158,27 @@ def probe_image_cli(
     """
     from radgauge.analysis.image_ablation import ablation_table, image_ablation
     from radgauge.metrics.vlscore import VLScore
-    from radgauge.render.tables import write_tables
-    from radgauge.render.terminal import console
 
-    chosen = o.chosen_metric(metric, VLScore, models=o.agreed(models, [metric], yes=yes))
-    cases = form.originals(reports, split=split, pictures=pictures)
-    found = image_ablation(
+    chosen = o.chosen_metric(metric, VLScore, models=o.confirmed(models, [metric]))
+    cases = form.originals(reports, images=images)
+    ablation = image_ablation(
         list(cases.values()),
         chosen,
-        judgments=_judged(people, cases, pictures.images) if people.judgments is not None else None,
+        judgments=None if judgments is None else _judged(judgments, ratings, cases, images),
         reading=say.readings(),
         deals=deals,
-        resampling=sampling.record(least=1),
+        resampling=sampling.at_least(1),
     )
-    made = ablation_table(found)
-    if table is not None:
-        say.tell(*(f"wrote {path}" for path in write_tables({"summary": made}, table)))
-    if say.as_json:
-        o.print_json({"ablation": found, "image_matters": found.image_matters, "sentence": found.sentence})
-        return
-    out = console()
-    out.show(made)
-    out.print()
-    out.say(found.sentence)
-    if found.left_out:
-        say.notes(f"{found.left_out} of {found.left_out + found.studies} studies have no usable image or no words")
+    data = {"ablation": ablation, "image_matters": ablation.image_matters, "sentence": ablation.sentence}
+    say.show(data, ablation_table(ablation), "", ablation.sentence, files=output)
+    if n_left_out := ablation.left_out:
+        say.notes(f"{n_left_out} of {n_left_out + ablation.studies} studies have no usable image or no words")
 
 
-def _judged(people: o.JudgmentSource, cases: Mapping[str, Case], images: Path | None) -> Judgments:
-    """The judgments with the images of the reports' table, or those of the folder for studies that it lacks."""
-    from dataclasses import replace
-
-    judgments = people.read()
+def _judged(path: Path, form: o.RatingSettings, cases: Mapping[str, Case], images: Path | None) -> Judgments:
+    """Return judgments with the images of the reports' table, or those of the folder for studies that it lacks."""
+    judgments = o.judgments_of(path, form)
     if any(case.id not in cases for case in judgments.cases) and images is not None:
-        return people.read(images=images)
+        return o.judgments_of(path, form, images=images)
     placed = tuple(replace(case, images=cases[case.id].images) for case in judgments.cases if case.id in cases)
     return replace(judgments, cases=placed)

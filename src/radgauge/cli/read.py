@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 from radgauge.cli.reading_table import COLOURS, claim_table, coverage_lines
+from radgauge.render.tables import Column, Table, table
+from radgauge.render.terminal import console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,12 +46,14 @@ def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o
     if _only_reports(table, form):
         texts = {case.id: case.references[0] for case in form.references(table).cases}
     else:
-        texts = _texts(read_cases(table, columns=form.roles, section=form.section, encoding=form.encoding).cases)
+        texts = _texts(
+            read_cases(table, columns=form.roles, section=form.section, encoding=form.input.encoding).cases
+        )
     named = next((name for name in NETWORKS if models.endswith(f":{name}")), None)
     network = named or NETWORKS[0]
     profile = models.removesuffix(f":{named}")  # a profile or folder alone where no network is named
     metric = RadGraph(models=profile, network=network)
-    reading = o.ReadingOutput().readings()
+    reading = o.Output().readings()
     texts = {key: text for key, text in texts.items() if text.strip()}
     with working("reading"):
         graphs = dict(zip(texts, metric.graphs(list(texts.values()), reading=reading), strict=True))
@@ -67,7 +71,7 @@ def _only_reports(table: Path, form: o.ReportForm) -> bool:
 
     if table.is_dir():
         return True
-    first = next(iter_records(table, encoding=form.encoding), None)
+    first = next(iter_records(table, encoding=form.input.encoding), None)
     candidates = {*sum(NAMES["candidate"], ()), *map(plain, (form.roles or {}).get("candidate", ()))}
     return first is not None and not candidates & {plain(name) for name in first.values}
 
@@ -108,10 +112,9 @@ def read_cli(
         str,
         "For --graphs: 'embedded', 'published', a folder; with a network: 'published:radgraph-xl'.",
     ] = "embedded",
-    yes: o.Yes = False,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
-    """Show what the embedded reader sees: findings, anatomy, what is denied and what is left open.
+    """Show what the embedded reader sees in a report.
 
     Examples:
 
@@ -125,44 +128,41 @@ def read_cli(
 
     if graphs is not None:
         profile, _, network = models.partition(":")
-        o.agreed(profile, [f"radgraph:network={network}" if network else "radgraph"], yes=yes)
+        o.confirmed(profile, [f"radgraph:network={network}" if network else "radgraph"])
         echo(write_table_graphs(report, graphs, models=models, form=form))
         return
     if check:
-        _check(o.report_text(report, text), as_json=as_json)
+        _check(o.report_text(report, text), say)
         return
     known = load_lexicon((lexicon,)) if lexicon is not None else None
     reading = read_report(o.report_text(report, text), lexicon=known)
-    if as_json:
-        o.print_json(as_data(reading, view=view, lexicon=known))
-    else:
-        _show(reading, view, known)
+    blocks: list[o.Block] = [_table(reading, view, known)]
+    if view == "mentions":
+        blocks = ["", *blocks, "", coverage_lines(reading)]
+        if o.program().format == "table":
+            console().print(_highlighted(reading))
+    say.show(as_data(reading, view=view, lexicon=known), *blocks)
 
 
-def _check(text: str, *, as_json: bool) -> None:
+def _check(text: str, say: o.Output) -> None:
     """Print the contradictions of a report with itself; BrokenLimit if there are any."""
     from radgauge.core.cases import Case
     from radgauge.core.errors import BrokenLimit, InputError
     from radgauge.core.readings import Readings
     from radgauge.metrics.consistency import Consistency
-    from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
     metric, reading, case = Consistency(), Readings(), Case("checked", text)
     explained = metric.explain(case, reading=reading)
     if explained is None or math.isnan(explained.values["consistency"]):
         raise InputError(metric.why_not(case, reading=reading))
     n_statements = int(explained.values["consistency_statements"])
-    if as_json:
-        o.print_json({"values": dict(explained.values), "notes": [note.as_data() for note in explained.notes]})
-    elif explained.notes:
-        rows = [
-            (note.data["kind"], note.text, " | ".join(text[slice(*span)] for span in note.candidate_spans))
-            for note in explained.notes
-        ]
-        console().show(table("kind", Column("contradiction", fold=True), Column("words", fold=True), rows=rows))
-    else:
-        echo(f"no contradiction among {n_statements} statements")
+    rows = [
+        (note.data["kind"], note.text, " | ".join(text[slice(*span)] for span in note.candidate_spans))
+        for note in explained.notes
+    ]
+    contradictions = table("kind", Column("contradiction", fold=True), Column("words", fold=True), rows=rows)
+    data = {"values": dict(explained.values), "notes": [note.as_data() for note in explained.notes]}
+    say.show(data, contradictions if rows else f"no contradiction among {n_statements} statements")
     if explained.notes:
         n_notes = len(explained.notes)
         raise BrokenLimit(f"{n_notes} contradiction{'s' * (n_notes > 1)} among {n_statements} statements")
@@ -191,20 +191,16 @@ def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None
     }
 
 
-def _show(reading: ReportReading, view: View, lexicon: Lexicon | None) -> None:
+def _table(reading: ReportReading, view: View, lexicon: Lexicon | None) -> Table:
+    """Return a view of a reading as a table."""
     from radgauge.reader import chexpert_labels, radgraph_graph, rate_entities
-    from radgauge.render.tables import table
-    from radgauge.render.terminal import console
 
-    out = console()
     if view == "chexpert":
         labels = chexpert_labels(reading, lexicon=lexicon)
-        out.show(table("condition", "state", rows=[(name, state or "–") for name, state in labels.items()]))
-        return
+        return table("condition", "state", rows=[(name, state or "–") for name, state in labels.items()])
     if view == "rate":
         rows = [(each.name, each.type, each.assertion) for each in rate_entities(reading, lexicon=lexicon)]
-        out.show(table("entity", "type", "assertion", rows=rows))
-        return
+        return table("entity", "type", "assertion", rows=rows)
     if view == "radgraph":
         entities = radgraph_graph(reading, lexicon=lexicon)["entities"]
         nodes = [
@@ -214,13 +210,8 @@ def _show(reading: ReportReading, view: View, lexicon: Lexicon | None) -> None:
             )
             for key, node in entities.items()
         ]
-        out.show(table("", "tokens", "label", "relations", rows=nodes))
-        return
-    out.print(_highlighted(reading))
-    out.print()
-    out.show(claim_table(reading, lexicon))
-    out.print()
-    out.print(coverage_lines(reading), highlight=False)
+        return table("", "tokens", "label", "relations", rows=nodes)
+    return claim_table(reading, lexicon)
 
 
 def _highlighted(reading: ReportReading) -> Text:

@@ -56,7 +56,7 @@ def _typical(judges: Judges) -> list[str]:
 
 def profile_note(results: Results) -> list[str]:
     """Said once per run: embedded parts give numbers of their own."""
-    return _embedded([(scores.columns, scores.signature) for scores in results.values()])
+    return _embedded([(scores.columns, scores.signature) for scores in results.judges.values()])
 
 
 def _embedded(judges: Judges) -> list[str]:

@@ -2,245 +2,233 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from radgauge.analysis.collapse import collapse_notes
+from radgauge.analysis.summary import Summaries, summarise
+from radgauge.analysis.tables import (
+    headline_outputs,
+    main_outputs,
+    not_judged_notes,
+    summary_rows,
+    summary_tables,
+    truncation_notes,
+)
 from radgauge.cli import options as o
-from radgauge.cli.scale_options import Cluster
+from radgauge.cli.result_notes import Judges, result_notes
+from radgauge.cli.resume import keeps
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import check_folder
+from radgauge.core.storage import local_copy, plain, shown_path
+from radgauge.io.explanations import write_explanations
+from radgauge.io.scores_file import check_scores_path, read_scores, write_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from radgauge.analysis.summary import Summaries
-    from radgauge.io.case_files.spec import InputSpec
-
-
-@dataclass(frozen=True)
-class _Scored:
-    """What both kinds of output have in common: values by system, and what to know beside them."""
-
-    lines: Summaries
-    judges: list[tuple[Sequence[str], str]]  # columns and signature of each judge
-    about: dict[str, Any]  # of the input, for machines
-    warnings: Sequence[str]  # of the input
-    collapse: Sequence[str] = ()
-    done: str = ""
-
-
-def is_folder(output: Path | None) -> bool:
-    """True if `--output` names a folder: one that is there, or a name without an ending."""
-    if output is None:
-        return False
-    from radgauge.core.storage import plain
-
-    path = plain(output)
-    return path.is_dir() or (not path.suffix and not path.exists())
-
-
-def _to_folder(
-    spec: InputSpec,
-    judged: o.Judging,
-    sampling: o.Intervals,
-    say: o.ReadingOutput,
-    cluster: Cluster,
-    output: Path,
-    *,
-    explain: Path | None,
-    longest: int,
-) -> _Scored:
-    """Score in parts (see `radgauge.run`)."""
-    from radgauge.analysis.collapse import collapse_notes
-    from radgauge.analysis.summary import summarise
-    from radgauge.analysis.sums import exceeds_memory, summarise_parts
-    from radgauge.cli.resume import keeps
-    from radgauge.cli.summary import truncation_notes
-    from radgauge.core.cache import default_cache_dir
-    from radgauge.core.errors import UsageError
-    from radgauge.core.storage import local_copy, shown_path
-    from radgauge.io.scores_file import read_scores
-    from radgauge.run.run import score_to_folder
-
-    keeps()
-    if "-" in map(str, (spec.reports, spec.references, *spec.candidates.values())):
-        raise UsageError("standard input cannot be read a second time; a run into a folder needs files")
-    with judged.session(say):
-        judged.agreed()
-        ran = score_to_folder(
-            spec,
-            output,
-            metrics=judged.metric or None,
-            models=judged.models,
-            longest=longest,
-            any_language=judged.any_language,
-            parts=cluster.parts,
-            engine=cluster.engine(),
-            cache=None if say.no_cache else default_cache_dir(),
-            look=lambda cases: collapse_notes(cases, reading=say.readings()),
-            explain=explain,
-        )
-    how = sampling.record(method=sampling.interval)
-    with local_copy(output) as here:
-        lines = (
-            summarise_parts(here, resampling=how)
-            if exceeds_memory(here)
-            else summarise(read_scores(here), resampling=how)
-        )
-    manifest = ran.manifest
-    parts = len(manifest.parts)
-    was = f", {parts - ran.scored} of them were there" if ran.scored < parts else ""
-    return _Scored(
-        lines,
-        [(about["columns"], str(about["signature"])) for about in manifest.judges.values()],
-        {"input": dict(manifest.input), "parts": parts},
-        [*manifest.input.get("warnings", ()), *truncation_notes(lines)],
-        done=f"{shown_path(output)}: {manifest.cases} cases in {parts} {'part' if parts == 1 else 'parts'}{was}; "
-        "every id that went in came out",
-    )
-
-
-def _to_file(
-    source: o.CaseSource,
-    judged: o.Judging,
-    constant: o.Baselines,
-    sampling: o.Intervals,
-    say: o.ReadingOutput,
-    output: Path | None,
-    *,
-    explain: Path | None,
-    longest: int,
-) -> _Scored:
-    """Score into a file, or for the screen alone."""
-    from radgauge.analysis.collapse import collapse_notes
-    from radgauge.analysis.summary import summarise
-    from radgauge.core.files import check_folder
-    from radgauge.core.storage import shown_path
-    from radgauge.io.explanations import write_explanations
-    from radgauge.io.scores_file import check_scores_path, write_scores
-
-    if output is not None:
-        check_scores_path(output)
-    if explain is not None:
-        check_folder(explain)
-    file = source.cases()
-    judged.check_references(file)
-    reading = say.readings()
-    cases = constant.added(file.cases)
-    results = judged.told(cases, reading, say=say, longest=longest)
-    about = {"input": file.provenance.as_dict()}
-    if accounts := results.header.get("accounts"):
-        about["accounts"] = accounts
-    if output is not None:
-        write_scores(output, results, about={"seed": sampling.seed, **about})
-    if explain is not None:
-        write_explanations(explain, cases, results=results, reading=reading)
-    return _Scored(
-        summarise(results, resampling=sampling.record(method=sampling.interval)),
-        [(scores.columns, scores.signature) for scores in results.values()],
-        about,
-        file.provenance.warnings,
-        collapse_notes(file.cases, reading=reading),
-        "" if output is None else f"wrote {shown_path(output)}: {len(results.keys_of_cases)} cases",
-    )
-
-
-def _fail_if_nothing_was_judged(lines: Summaries) -> None:
-    """A metric without a single value is no result: exit code 3, with the reason."""
-    from radgauge.core.errors import InputError
-
-    for judge in dict.fromkeys(line.judge for line in lines):
-        own = [line for line in lines if line.judge == judge]
-        if not any(line.judged for line in own):
-            cases = sum({line.system: line.not_judged for line in own}.values())
-            why = ", ".join(f"{reason} ({count})" for reason, count in own[0].reasons[:3])
-            raise InputError(f"{judge} judged none of the {cases} cases: {why}")
+    from radgauge.core.cases import Case
+    from radgauge.run.run import Ran
 
 
 @o.command(o.app, "score")
 def score_cli(
     source: o.CaseSource,
     judged: o.Judging,
-    constant: o.Baselines,
-    sampling: o.Intervals,
-    say: o.ReadingOutput,
-    cluster: Cluster,
+    say: o.Output,
+    baselines: Annotated[bool, "Add a constant normal template and the most frequent report."] = False,
     output: Annotated[
-        Path | None,
+        list[Path] | None,
         "-o",
-        (
-            "Write a value per case and metric to this .jsonl, .parquet, .csv or .xlsx; a name without ending is "
-            "a folder of parts, for runs of any size, which go on where they were stopped."
-        ),
+        "Write a value per case and metric to this .jsonl, .parquet, .csv or .xlsx; a name without ending is a "
+        "folder of parts, for runs of any size, which resume. Repeatable.",
     ] = None,
     explain: Annotated[
-        Path | None,
-        "Write why each case got its scores to this .jsonl; for scores in a folder, to this folder.",
+        Path | None, "Write why each case got its scores to this .jsonl; for scores in a folder, to this folder."
     ] = None,
-    longest: Annotated[
-        int,
-        typer.Option(
-            "--longest", min=1, help="Characters of the longest text that is judged; longer: not judged."
-        ),
-    ] = o.LONGEST,
-    signatures: Annotated[bool, "Show the settings behind each value."] = False,
-    all_columns: Annotated[bool, "Show every output of a metric."] = False,
+    sampling: o.Sampling = o.Resampling(),
+    jobs: o.Jobs = None,
+    cluster: Annotated[o.ClusterSettings, "Large runs"] = o.ClusterSettings(),
+    every: o.AllColumns = False,
 ) -> None:
-    """Judge reports with metrics: values, intervals, and how many cases could not be judged.
+    """Judge reports with metrics: values and intervals.
 
     Examples:
 
-      radgauge score reports.csv
+      radgauge score reports.csv -o scores.jsonl
 
-      radgauge score reports.csv -m bleu -m rouge --output scores.jsonl
-
-      radgauge score reports.csv -m ratescore --explain why.jsonl
+      radgauge score reports.csv -m bleu -m rouge --explain why.jsonl
 
       radgauge score wide.csv --candidate-columns model_a,model_b
 
       radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
 
-      radgauge score million.parquet --output scores/ --jobs 8
+      radgauge score million.parquet -o scores/ --jobs 8
     """
-    from radgauge.cli.result_notes import result_notes
-    from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
-    from radgauge.core.errors import UsageError
-    from radgauge.render.terminal import console
-
-    if output is not None and is_folder(output):
-        if constant.baselines:
+    folders = [path for path in output or () if _is_folder(path)]
+    if folders:
+        if baselines:
             raise UsageError(
                 "--baselines needs all reports at once; write to a file, not to a folder: a sample of the reports "
                 "will do"
             )
-        spec = source.spec(source.reports)
-        scored = _to_folder(spec, judged, sampling, say, cluster, output, explain=explain, longest=longest)
-    elif cluster.asked:
-        raise UsageError("--jobs, --engine and --parts are for output to a folder: --output scores/")
-    else:
-        scored = _to_file(source, judged, constant, sampling, say, output, explain=explain, longest=longest)
-    lines = scored.lines
-    if say.as_json:
-        o.print_json({"summary": lines, "collapse": scored.collapse, "seed": sampling.seed, **scored.about})
-    else:
-        out = console()
-        shown = lines if all_columns else main_outputs(lines)
-        print_summary(out, shown)
-        if signatures:
-            out.say(*(signature for _, signature in scored.judges))
-        hidden = len({line.column for line in lines}) - len({line.column for line in shown})
-        if hidden:
-            say.notes(f"{hidden} more outputs with --all-columns")
-    say.notes(*scored.warnings, *not_judged_notes(lines), *scored.collapse)
-    if sampling.interval == "yu2022":
-        say.notes("yu2022 is the interval of a simulated mean, far too narrow: only to compare with that paper")
-    if sampling.resamples:
-        heads = {columns[0] for columns, _ in scored.judges}
-        judged_cases = [line.judged for line in lines if line.judged and line.column in heads]
-        say.notes(*o.few_cases_note(min(judged_cases, default=0)))
-    say.notes(*result_notes(scored.judges, lines))
-    say.tell(*filter(None, [scored.done]))
+        if len(output or ()) > 1:
+            raise UsageError("scores in a folder are written alone: give one -o")
+        _score_in_parts(
+            source, judged, say, folders[0], sampling, engine=o.engine(jobs, cluster), parts=cluster.parts,
+            explain=explain, every=every,
+        )  # fmt: skip
+        return
+    if jobs is not None or cluster != o.ClusterSettings():
+        raise UsageError("--jobs and --cluster are for output to a folder: --output scores/")
+    for path in output or ():
+        check_scores_path(path)
+    if explain is not None:
+        check_folder(explain)
+    file = source.cases()
+    judged.check_references(file)
+    reading = say.readings()
+    cases = o.with_baselines(file.cases, added=baselines)
+    results = judged.scores(cases, reading, say=say, settings=source.input)
+    alike = collapse_notes(file.cases, reading=reading)
+    about: dict[str, Any] = {"seed": sampling.seed, "input": file.provenance.as_dict()}
+    if accounts := results.header.get("accounts"):
+        about["accounts"] = accounts
+    for path in output or ():
+        write_scores(path, results, about=about)
+    if explain is not None:
+        write_explanations(explain, cases, results=results, reading=reading)
+    lines = summarise(results, resampling=sampling)
+    _show(lines, say, data={"summary": lines, "collapse": alike, **about}, every=every)
+    judges = [(scores.columns, scores.signature) for scores in results.judges.values()]
+    say.notes(*file.provenance.warnings, *not_judged_notes(lines), *alike)
+    say.notes(*_interval_notes(lines, judges, sampling), *result_notes(judges, lines))
+    say.tell(*(f"wrote {shown_path(path)}: {len(results.keys_of_cases)} cases" for path in output or ()))
     if explain is not None:
         say.tell(f"wrote {explain}: why each case got its scores")
     _fail_if_nothing_was_judged(lines)
+
+
+def _show(lines: Summaries, say: o.Output, *, data: object, every: bool) -> None:
+    """Show headlines of several systems, the main outputs of one, or everything with the settings behind it."""
+    several = len({line.system for line in lines}) > 1
+    shown = lines if every else headline_outputs(lines) if several else main_outputs(lines)
+    if every:
+        say.show(data, summary_rows(lines), *dict.fromkeys(line.signature for line in lines))
+        return
+    say.show(data, summary_tables(shown))
+    hidden = len({line.column for line in lines}) - len({line.column for line in shown})
+    if hidden or several:
+        say.notes(f"--all shows {hidden} more outputs, every interval and the settings behind each value")
+
+
+def _is_folder(output: Path) -> bool:
+    """True if an output is a folder: one that is there, or a name without an ending."""
+    path = plain(output)
+    return path.is_dir() or (not path.suffix and not path.exists())
+
+
+def _interval_notes(lines: Summaries, judges: Judges, sampling: o.Resampling) -> list[str]:
+    notes = []
+    if sampling.method == "yu2022":
+        notes.append("yu2022 is the interval of a simulated mean, far too narrow: only to compare with that paper")
+    if sampling.resamples:
+        headlines = {columns[0] for columns, _ in judges}
+        counts = [line.judged for line in lines if line.judged and line.column in headlines]
+        notes += o.few_cases_note(min(counts, default=0))
+    return notes
+
+
+def _fail_if_nothing_was_judged(lines: Summaries) -> None:
+    """Refuse a metric without a single value, with the reason."""
+    for judge in dict.fromkeys(line.judge for line in lines):
+        own = {line.system: line for line in lines if line.judge == judge}
+        if not any(line.judged for line in lines if line.judge == judge):
+            reasons: Counter[str] = Counter()
+            for line in own.values():
+                reasons.update(dict(line.reasons))
+            cases = sum(line.not_judged for line in own.values())
+            why = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+            raise InputError(f"{judge} judged none of the {cases} cases: {why}")
+
+
+# `radgauge score -o FOLDER`: any number of reports, in parts (see `radgauge.run`).
+
+
+def _score_in_parts(
+    source: o.CaseSource,
+    judged: o.Judging,
+    say: o.Output,
+    output: Path,
+    sampling: o.Resampling,
+    *,
+    engine: Any,
+    parts: int,
+    explain: Path | None,
+    every: bool,
+) -> None:
+    """Score into a folder, then show values and intervals of all parts."""
+    keeps()
+    ran = _ran(source, judged, say, output, engine=engine, parts=parts, explain=explain)
+    lines = folder_lines(output, sampling)
+    manifest = ran.manifest
+    about = {"seed": sampling.seed, "input": dict(manifest.input), "parts": len(manifest.parts)}
+    _show(lines, say, data={"summary": lines, **about}, every=every)
+    say.notes(*manifest.input.get("warnings", ()), *not_judged_notes(lines), *truncation_notes(lines))
+    judges = [(each["columns"], str(each["signature"])) for each in manifest.judges.values()]
+    say.notes(*_interval_notes(lines, judges, sampling), *result_notes(judges, lines))
+    n_parts = len(manifest.parts)
+    was = f", {n_parts - ran.scored} of them were there" if ran.scored < n_parts else ""
+    say.tell(
+        f"{shown_path(output)}: {manifest.cases} cases in {n_parts} {'part' if n_parts == 1 else 'parts'}{was}; "
+        "every id that went in came out"
+    )
+    if explain is not None:
+        say.tell(f"wrote {explain}: why each case got its scores, a file per part")
+    _fail_if_nothing_was_judged(lines)
+
+
+def folder_lines(folder: Path, sampling: o.Resampling) -> Summaries:
+    """Compute values and intervals of a folder of any size."""
+    from radgauge.analysis.sums import exceeds_memory, summarise_parts
+
+    with local_copy(folder) as here:
+        if exceeds_memory(here):
+            return summarise_parts(here, resampling=sampling)
+        return summarise(read_scores(here), resampling=sampling)
+
+
+def _ran(
+    source: o.CaseSource,
+    judged: o.Judging,
+    say: o.Output,
+    output: Path,
+    *,
+    engine: Any,
+    parts: int,
+    explain: Path | None,
+) -> Ran:
+    from radgauge.core.cache import default_cache_dir
+    from radgauge.run.run import score_to_folder
+
+    def look(cases: Sequence[Case]) -> list[str]:
+        return collapse_notes(cases, reading=say.readings())
+
+    spec = source.spec()
+    if "-" in map(str, (spec.reports, spec.references, *spec.candidates.values())):
+        raise UsageError("standard input cannot be read a second time; a run into a folder needs files")
+    with judged.session():
+        judged.confirmed()
+        return score_to_folder(
+            spec,
+            output,
+            metrics=judged.metric or None,
+            models=judged.models,
+            longest=source.input.longest,
+            any_language=source.input.any_language,
+            parts=parts,
+            engine=engine,
+            cache=None if o.program().no_cache else default_cache_dir(),
+            look=look,
+            explain=explain,
+        )

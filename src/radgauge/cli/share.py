@@ -37,7 +37,7 @@ def board_cli(
     folder: Annotated[Path, typer.Argument(help="A folder of scores files, one or more systems each.")],
     output: Annotated[Path, "-o", "The page."] = Path("board.html"),
 ) -> None:
-    """One static leaderboard page from many scores files: intervals and clusters of significance.
+    """Write a leaderboard page from many scores files.
 
     Example:
 
@@ -59,7 +59,9 @@ def rescore_cli(
     reports: Annotated[list[Path] | None, "Where the reports are now, if they have moved."] = None,
     output: Annotated[Path | None, "-o", "The new scores; default: the file itself."] = None,
 ) -> None:
-    """Score again only what changed: metrics of another signature, on the reports found by their hash.
+    """Score again only what changed.
+
+    Metrics of another signature are scored again, on the reports, which their hash finds.
 
     Example:
 

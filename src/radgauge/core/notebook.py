@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import importlib
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from radgauge.core.errors import UsageError
 
@@ -27,6 +28,34 @@ COLOURS = {
     "unread": "",
 }
 """Background of a marked text by what the mark means; dark letters are set with it, for dark notebooks."""
+
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def with_hints(
+    names: Mapping[str, str],
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Let a function answer other libraries' names of its parameters with its own.
+
+    >>> with_hints({"refs": "references"})(lambda references: None)(refs=[])
+    Traceback (most recent call last):
+        ...
+    radgauge.core.errors.UsageError: refs= is called references= here
+    """
+
+    def hinted(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @functools.wraps(function)
+        def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            for name, meant in names.items():
+                if name in kwargs:
+                    raise UsageError(f"{name}= is called {meant}= here")
+            return function(*args, **kwargs)
+
+        return run
+
+    return hinted
 
 
 class Tabular:
@@ -74,11 +103,32 @@ class Shown(Tabular):
         """What is shown."""
         raise NotImplementedError
 
+    def table(self) -> Any:
+        """Return a `radgauge.render.tables.Table`, which CSV, Markdown, LaTeX and HTML are written from."""
+        grid = self.grid()
+        return _tables().table(*grid.headers, rows=grid.rows, title=grid.title, note=" ".join(grid.notes))
+
+    def to_latex(self) -> str:
+        """Return a booktabs table."""
+        return str(_tables().to_latex(self.table()))
+
+    def to_markdown(self) -> str:
+        """Return a pipe table."""
+        return str(_tables().to_markdown(self.table()))
+
+    def to_csv(self) -> str:
+        """Return records with full precision."""
+        return str(_tables().to_csv(self.table()))
+
     def __repr__(self) -> str:
         return as_plain_text(self.grid())
 
     def _repr_html_(self) -> str:
         return as_html(self.grid())
+
+
+def _tables() -> Any:
+    return importlib.import_module("radgauge.render.tables")  # a layer above, imported when somebody asks
 
 
 def as_plain_text(grid: Grid) -> str:

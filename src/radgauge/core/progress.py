@@ -1,4 +1,4 @@
-"""Progress for display: one line of rich in a terminal or a notebook, nothing in pipes and logs.
+"""Progress for display: one line of rich in a terminal or a notebook, a line every ten seconds in a log.
 
 Every function that can take long says what it is doing with `working`; whoever knows how far it is calls `tell`.
 A line appears after two seconds and goes when the outermost work ends. Rich draws it in a thread, so that a step
@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from radgauge.core.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PATIENCE = 2.0
 """Seconds before a line appears."""
+LOG_EVERY = 10.0
+"""Seconds between two lines of a log."""
 
 
 def _console() -> Console | None:
@@ -73,8 +78,42 @@ class _Work:
         self.progress.stop()
 
 
-_current: _Work | None = None
+class _Log:
+    """The work of this moment in a log: a line on stderr every ten seconds."""
+
+    def __init__(self, doing: str) -> None:
+        self.doing = [doing]
+        self._step = ""
+        self._ended = threading.Event()
+        self._began = self._written = time.monotonic()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(max(LOG_EVERY / 10, 0.1)):
+            self._write()
+
+    def _write(self) -> None:
+        now = time.monotonic()
+        if now - self._written >= LOG_EVERY:
+            self._written = now
+            sys.stderr.write(visible(f"{self.doing[-1]} {self._step}".strip()) + f"  {now - self._began:.0f} s\n")
+            sys.stderr.flush()
+
+    def step(self, what: str = "", done: int = 0, total: int | None = None) -> None:
+        """Note how far a step is."""
+        self._step = f"{what} {done:,}/{total:,}".strip() if total else what
+        self._write()
+
+    def end(self) -> None:
+        """Write no more lines."""
+        self._ended.set()
+        self._thread.join()
+
+
+_current: _Work | _Log | None = None
 _silent = 0
+_logged = 0
 
 
 @contextmanager
@@ -103,10 +142,12 @@ def working(
             outer.step()
         return
     console = None if _silent else on or _console()
-    if console is None:
+    if console is None and (_silent or not _logged):
         yield _nothing
         return
-    _current = _Work(doing, console, PATIENCE if patience is None else patience)
+    _current = (
+        _Log(doing) if console is None else _Work(doing, console, PATIENCE if patience is None else patience)
+    )
     try:
         yield tell
     finally:
@@ -133,6 +174,17 @@ def silence(wanted: bool = True) -> Iterator[None]:
         yield
     finally:
         _silent -= wanted
+
+
+@contextmanager
+def logged() -> Iterator[None]:
+    """Write a line every ten seconds inside this block where nobody would see one of rich."""
+    global _logged
+    _logged += 1
+    try:
+        yield
+    finally:
+        _logged -= 1
 
 
 def _nothing(what: str, done: int, total: int) -> None:

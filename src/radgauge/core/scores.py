@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,6 +50,7 @@ class Scores:
     metric: Metric | None = None
     directions: tuple[bool, ...] = ()
     truncated: frozenset[Key] = frozenset()
+    output: int | None = None
 
     def __post_init__(self) -> None:
         if not len(self.keys) == len(self.rows) == len(self.values):
@@ -86,7 +88,8 @@ class Scores:
     @property
     def system_headline(self) -> str:
         """Name of the output that systems are ordered by."""
-        return self.columns[0] if self.metric is None else self.metric.system_headline
+        whole = self.metric is not None and self.output is None
+        return self.metric.system_headline if whole and self.metric is not None else self.columns[0]
 
     @property
     def ranges(self) -> tuple[tuple[float, float], ...]:
@@ -139,7 +142,17 @@ class Scores:
 
     def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
         """Corpus values from column sums of `rows`; see Metric.corpus_scores."""
-        return mean(totals, counts) if self.metric is None else self.metric.corpus_scores(totals, counts)
+        values = mean(totals, counts) if self.metric is None else self.metric.corpus_scores(totals, counts)
+        return values if self.output is None else values[..., [self.output]]
+
+    def only(self, name: str) -> Scores:
+        """Return the same with one output."""
+        values = self.column(name)[:, None]
+        place = self.columns.index(name)
+        better = self.directions[place]
+        return replace(
+            self, values=values, columns=(name,), directions=(better,), higher_is_better=better, output=place
+        )
 
 
 def _used_statistics(corpus_scores: Callable[[Rows, Rows], Rows], totals: Rows, counts: Rows) -> NDArray[np.bool_]:
@@ -155,7 +168,7 @@ def _used_statistics(corpus_scores: Callable[[Rows, Rows], Rows], totals: Rows, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Shown, Mapping[str, Scores]):
+class Results(Shown):
     """What `score` returns: every judge's Scores on the same cases, by name.
 
     Attributes:
@@ -168,14 +181,47 @@ class Results(Shown, Mapping[str, Scores]):
     meta: Mapping[str, Sequence[str]] = field(default_factory=dict)
     header: Mapping[str, Any] = field(default_factory=dict)
 
-    def __getitem__(self, judge: str) -> Scores:
-        return self.judges[judge]
+    def __getitem__(self, name: str) -> Scores:
+        """Return the scores of a judge, or of one output: results["bleu"], results["bleu_4"]."""
+        if name in self.judges:
+            return self.judges[name]
+        for scores in self.judges.values():
+            if name in scores.columns:
+                return scores.only(name)
+        columns = [column for scores in self.judges.values() for column in scores.columns]
+        near = difflib.get_close_matches(name, [*self.judges, *columns], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join([*self.judges, *columns])}"
+        raise KeyError(f"no judge or output {name!r}{hint}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.judges)
 
     def __len__(self) -> int:
         return len(self.judges)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.judges or any(name in scores.columns for scores in self.judges.values())
+
+    def values(self, system: str | None = None) -> dict[str, float]:
+        """Return the corpus value of every output of one system: {"bleu_4": 0.31, ...}.
+
+        Args:
+            system: Which; may be left out if there is one.
+        """
+        systems = list(dict.fromkeys(name for _, name in self.keys_of_cases))
+        if system is None and len(systems) > 1:
+            raise UsageError(f"there are {len(systems)} systems; choose one: values(system={systems[0]!r})")
+        if system is not None and system not in systems:
+            raise UsageError(f"there is no system {system!r}; there are: {', '.join(systems)}")
+        return {
+            column: float(value)
+            for scores in self.judges.values()
+            for column, value in zip(scores.columns, self._corpus(scores, system or systems[0]), strict=True)
+        }
+
+    @staticmethod
+    def _corpus(scores: Scores, system: str) -> Rows:
+        return scores.corpus_scores(*sums(scores.of_system(system).rows))
 
     @property
     def keys_of_cases(self) -> tuple[Key, ...]:
@@ -186,7 +232,10 @@ class Results(Shown, Mapping[str, Scores]):
     def unanswered(self) -> frozenset[Key]:
         """Cases whose candidate is absent, empty or without a word, as the judges that refuse such texts said."""
         return frozenset(
-            key for scores in self.values() for key, reason in scores.reasons.items() if reason in UNANSWERED
+            key
+            for scores in self.judges.values()
+            for key, reason in scores.reasons.items()
+            if reason in UNANSWERED
         )
 
     @property
@@ -207,7 +256,7 @@ class Results(Shown, Mapping[str, Scores]):
             "id": [study for study, _ in keys],
             "system": [system for _, system in keys],
         }
-        for scores in self.values():
+        for scores in self.judges.values():
             for name, values in zip(scores.columns, scores.values.T, strict=True):
                 table[name] = [None if np.isnan(value) else float(value) for value in values]
         return table
@@ -218,7 +267,7 @@ class Results(Shown, Mapping[str, Scores]):
         systems = tuple(dict.fromkeys(system for _, system in keys))
         shown = systems[:SYSTEMS_SHOWN]
         rows = []
-        for scores in self.values():
+        for scores in self.judges.values():
             values = [
                 number(float(part.corpus_scores(*sums(part.rows))[0])) for part in map(scores.of_system, shown)
             ]

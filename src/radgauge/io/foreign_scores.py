@@ -70,7 +70,7 @@ def join_scores(results: Results, path: Path | str, *, higher_is_better: bool, c
         raise InputError(f"{path.name} and the scores share no (id, system): {next(iter(values))} and {keys[0]}")
     judge = path.name.removesuffix(".gz").rsplit(".", 1)[0]
     name = judge if not column else f"{judge}_{column}"
-    if name in results or any(name in scores.columns for scores in results.values()):
+    if name in results or any(name in scores.columns for scores in results.judges.values()):
         raise UsageError(f"there is a judge or column {name!r} already; rename {path.name}")
     given = np.array([[values.get(key, math.nan)] for key in keys], dtype=np.float64)
     reasons = {

@@ -266,7 +266,7 @@ def write_score_folder(
         chosen = [at for at, (study, _) in enumerate(keys) if part_of(study, divided) == number]
         if chosen:
             taken = Results(
-                {name: scores.take(chosen) for name, scores in results.items()},
+                {name: scores.take(chosen) for name, scores in results.judges.items()},
                 {name: [column[at] for at in chosen] for name, column in results.meta.items()},
             )
             parts.append(write_part(place / part_name(number, kind), taken, rows=chosen, fingerprint=fingerprint))

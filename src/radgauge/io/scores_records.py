@@ -101,7 +101,7 @@ def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]
 def header_of(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
     """What the file says of itself: judges with settings and signatures, versions, inputs."""
     judges: dict[str, dict[str, Any]] = {}
-    for name, scores in results.items():
+    for name, scores in results.judges.items():
         metric = scores.metric
         judges[name] = {
             "columns": list(scores.columns),
@@ -137,11 +137,11 @@ def table_of(results: Results) -> dict[str, Column]:
     """Column -> one value per case: keys, values, the input's own columns, statistics."""
     keys = results.keys_of_cases
     table: dict[str, Column] = {"id": [study for study, _ in keys], "system": [system for _, system in keys]}
-    for scores in results.values():
+    for scores in results.judges.values():
         table.update(zip(scores.columns, scores.values.T, strict=True))
     for name, written in _meta_columns(results).items():
         table[written] = results.meta[name]
-    for name, scores in results.items():
+    for name, scores in results.judges.items():
         if not _rows_are_values(scores):
             table.update(zip(_row_columns(name, scores.rows.shape[1]), scores.rows.T, strict=True))
     return table
@@ -166,7 +166,7 @@ def _meta_columns(results: Results) -> dict[str, str]:
 
     Taken are the columns of the scores, and names that begin with "_", which are those of the statistics.
     """
-    columns = {"id", "system"} | {column for scores in results.values() for column in scores.columns}
+    columns = {"id", "system"} | {column for scores in results.judges.values() for column in scores.columns}
     clear = [name for name in results.meta if name not in columns and not name.startswith("_")]
     names = {name: name for name in clear}
     used = columns | set(clear)

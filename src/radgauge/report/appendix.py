@@ -54,7 +54,7 @@ def worst_rows(results: Results, scores: Scores) -> list[int]:
 
 def significant_errors(results: Results) -> dict[Key, float]:
     """Clinically significant errors of each case, by the first judge that counts them."""
-    for scores in results.values():
+    for scores in results.judges.values():
         if SIGNIFICANT in scores.columns:
             values = scores.column(SIGNIFICANT).tolist()
             return {key: value for key, value in zip(scores.keys, values, strict=True) if not math.isnan(value)}

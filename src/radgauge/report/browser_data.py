@@ -173,7 +173,7 @@ class _Packer:
         self.percentiles = percentiles(results)
         self.reasons: dict[str, int] = {}
         self.human = _human_lines(judgments) if judgments is not None else {}
-        self.scores = list(results.values())
+        self.scores = list(results.judges.values())
 
     def head(self) -> dict[str, Any]:
         """What all cases share."""

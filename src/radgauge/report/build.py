@@ -199,7 +199,7 @@ def build_report(
     shared = reading if reading is not None else Readings()
     notes: tuple[str, ...] = _missing_texts(results, texts)
     collapsed = _alike(texts, shared)
-    metrics = tuple(scores.columns[0] for scores in results.values())
+    metrics = tuple(scores.columns[0] for scores in results.judges.values())
     lines = summarise(results, resampling=how)
     tables: dict[str, Table] = {}
     plots: dict[str, Plot] = {}
@@ -210,11 +210,11 @@ def build_report(
         shown[section] = (*shown.get(section, ()), *(plot.key for plot in drawn))
 
     interval_name = f"{100 * how.level:.3g} % intervals"
-    limits = {each.columns[0]: each.metric.range for each in results.values() if each.metric is not None}
+    limits = {each.columns[0]: each.metric.range for each in results.judges.values() if each.metric is not None}
     tables["summary"] = s.summary_table(
         lines, key="summary", title=f"Corpus values with {interval_name}", columns=metrics, limits=limits
     )
-    columns = [column for scores in results.values() for column in scores.columns]
+    columns = [column for scores in results.judges.values() for column in scores.columns]
     if len(columns) > len(metrics):
         title_all = f"Every output with {interval_name}"
         tables["outputs"] = s.summary_table(lines, key="outputs", title=title_all, columns=columns, limits=limits)
@@ -300,7 +300,7 @@ def build_report(
     if (agreeing := s.correlation_section(results)) is not None:
         tables["correlations"] = agreeing[0]
         add("correlations", agreeing[1])
-    for name, scores in results.items():
+    for name, scores in results.judges.items():
         if (
             errors := s.error_section(scores, key=f"errors-{name}", who=f"found by the metric {name}")
         ) is not None:
@@ -348,7 +348,7 @@ def build_report(
                 seed=how.seed,
             )
         ),
-        signatures=tuple((name, scores.signature) for name, scores in results.items()),
+        signatures=tuple((name, scores.signature) for name, scores in results.judges.items()),
         sources=tuple(source_rows(head)),
         not_judged=tuple(not_judged_rows(results)),
         notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
@@ -356,7 +356,7 @@ def build_report(
         verdict=verdict,
         appendix=worst,
         columns=tuple(metric_name(column) for column in metrics),
-        bibliography=bibliography([judge_name(each) for each in results.values()]),
+        bibliography=bibliography([judge_name(each) for each in results.judges.values()]),
         about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
         pictures=pictures,
     )
@@ -379,7 +379,7 @@ def judge_name(scores: Scores) -> str:
 def _corpus_note(results: Results) -> str:
     """Names the metrics whose value of a set is not the mean of its cases: two kinds of numbers meet in a row."""
     names = []
-    for scores in results.values():
+    for scores in results.judges.values():
         own = scores.of_system(scores.systems[0])
         value, known = float(own.corpus_scores(*sums(own.rows))[0]), own.headline[~np.isnan(own.headline)]
         if len(known) and abs(value - float(known.mean())) > 1e-9:

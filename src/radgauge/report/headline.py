@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from radgauge.analysis.agreement import Alignment
 from radgauge.analysis.answers import Answers
-from radgauge.analysis.compare import ALPHA, SystemComparison
+from radgauge.analysis.compare import SystemComparison
 from radgauge.analysis.releases import Releases
+from radgauge.analysis.tables import ALPHA
 from radgauge.core.scores import Scores
 from radgauge.core.wording import interval, number, signed
 from radgauge.render.metric_names import metric_name

@@ -49,7 +49,7 @@ def methods_text(
     text = [
         f"Data. {cases} candidate reports of {len(systems)} {_s(systems, 'system')} ({', '.join(systems)}) on "
         f"{studies} {_s(range(studies), 'study', 'studies')} were scored with {software}.{written}",
-        f"Metrics. {', '.join(scores.columns[0] for scores in results.values())}; the settings, models and "
+        f"Metrics. {', '.join(scores.columns[0] for scores in results.judges.values())}; the settings, models and "
         f"versions behind each are in its signature below.",
         f"Values. Values are corpus values over the cases that could be judged. Intervals are {level} "
         f"{INTERVALS.get(interval, interval)} intervals from {resamples} resamples of studies, seed {seed}.",
@@ -76,7 +76,7 @@ def methods_text(
         "Percentiles. A case's percentile is the share of all judged cases that the metric holds for worse, ties "
         "counted half."
     )
-    if any(column.endswith("_embedded") for scores in results.values() for column in scores.columns):
+    if any(column.endswith("_embedded") for scores in results.judges.values() for column in scores.columns):
         text.append(
             "Models. Columns that end in _embedded run on radgauge's own offline reader and are not comparable "
             "with published numbers."
@@ -87,7 +87,7 @@ def methods_text(
 def not_judged_rows(results: Results) -> list[tuple[str, str, str, int]]:
     """(metric, system, reason, how many), for everything that is missing from a value."""
     rows: dict[tuple[str, str, str], int] = {}
-    for scores in results.values():
+    for scores in results.judges.values():
         for (_, system), why in scores.reasons.items():
             rows[scores.columns[0], system, why] = rows.get((scores.columns[0], system, why), 0) + 1
     return [(*key, count) for key, count in rows.items()]

@@ -47,7 +47,7 @@ def explain_case(
     found: dict[str, list[list[Any]]] = {}
     real = case.with_real_references()
     able = bool(case.candidate.strip()) and bool(real.references)
-    for name, scores in results.items():
+    for name, scores in results.judges.items():
         if scores.metric is None or not able or case.key in scores.reasons or not (every or name in TELLING):
             continue
         explanation = scores.metric.explain(real, reading=reading)

@@ -169,7 +169,7 @@ def scatter_plots(
     lines = {line.column: line for line in found.lines if (line.target, line.rater) == (target, "mean")}
     systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
     plots = []
-    for scores in results.values():
+    for scores in results.judges.values():
         column = scores.columns[0]
         got = lines[column].correlation
         name, sign = KINDS[got.kind].split()

@@ -219,7 +219,7 @@ def flip_table(found: Releases, places: Mapping[Key, int], *, most: int = 30) ->
 def distributions(results: Results) -> list[Plot]:
     """One plot per headline."""
     plots = []
-    for scores in results.values():
+    for scores in results.judges.values():
         groups = [(system, scores.of_system(system).headline) for system in scores.systems]
         plots.append(
             distribution(

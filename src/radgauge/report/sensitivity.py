@@ -114,9 +114,11 @@ def _against(study: SensitivityStudy) -> tuple[Plot, ...]:
             for (study_id, kind), value in zip(scores.keys, scores.headline, strict=True)
             if kind == "normal_report"
         }
-        for scores in study.results.values()
+        for scores in study.results.judges.values()
     }
-    image_aware = next((scores.columns[0] for name, scores in study.results.items() if name == "vlscore"), "")
+    image_aware = next(
+        (scores.columns[0] for name, scores in study.results.judges.items() if name == "vlscore"), ""
+    )
     if not values.get(image_aware):
         return ()
     return tuple(

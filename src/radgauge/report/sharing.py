@@ -58,7 +58,9 @@ def every_eval_ever(
 
 
 def _headlines(results: Results) -> set[str]:
-    return {scores.system_headline for scores in results.values()} | {s.columns[0] for s in results.values()}
+    return {scores.system_headline for scores in results.judges.values()} | {
+        s.columns[0] for s in results.judges.values()
+    }
 
 
 def _document(
@@ -279,7 +281,7 @@ def leaderboard(
                 adjusted[i, order.index(line.system)] = adjusted[order.index(line.system), i] = line.result.p_shown
     clusters = significance_clusters(adjusted)
     lines = {(line.system, line.column): line for line in summarise(results, resampling=resampling)}
-    columns = list(dict.fromkeys([column, *(scores.columns[0] for scores in results.values())]))
+    columns = list(dict.fromkeys([column, *(scores.columns[0] for scores in results.judges.values())]))
     rows: list[Row] = [
         (str(cluster), system, *(_cell(lines.get((system, c))) for c in columns))
         for system, cluster in zip(order, clusters, strict=True)
@@ -316,7 +318,7 @@ def board_page(results: Results, *, title: str = "Leaderboard") -> str:
         .render(
             title=title,
             board=leaderboard(results),
-            signatures={name: scores.signature for name, scores in results.items()},
+            signatures={name: scores.signature for name, scores in results.judges.items()},
             studies=len({study for study, _ in results.keys_of_cases}),
             systems=len({system for _, system in results.keys_of_cases}),
             version=radgauge.__version__,

@@ -34,7 +34,7 @@ class Disagreement:
 
 def headlines(results: Results) -> list[str]:
     """The first column of every judge."""
-    return [scores.columns[0] for scores in results.values()]
+    return [scores.columns[0] for scores in results.judges.values()]
 
 
 def percentiles(results: Results) -> Array:
@@ -43,7 +43,7 @@ def percentiles(results: Results) -> Array:
     Larger is always better, whatever the metric's direction.
     """
     columns = []
-    for scores in results.values():
+    for scores in results.judges.values():
         values = scores.oriented(scores.columns[0])
         judged = ~np.isnan(values)
         place: Array = np.full(len(values), np.nan)
@@ -90,7 +90,7 @@ def most_disputed(results: Results, *, most: int = 15, per_study: int = 2) -> tu
 
 def metric_correlations(results: Results) -> Array:
     """Kendall's tau-b of every two headlines over the cases both judged; positive = they agree."""
-    columns = [scores.oriented(scores.columns[0]) for scores in results.values()]
+    columns = [scores.oriented(scores.columns[0]) for scores in results.judges.values()]
     table = np.full((len(columns), len(columns)), np.nan)
     for i, first in enumerate(columns):
         for j in range(i, len(columns)):

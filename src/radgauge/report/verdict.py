@@ -286,7 +286,7 @@ def _systems_answer(
         return f"{best} and {second} could not be compared by {metric_name(column).name}.", [], doubt
     leads = baseline == ranked[0]
     answer = system_answer(line, among=len(ranked) if leads else 2, replies=replies)
-    heads = {scores.columns[0] for scores in results.values()} | {column}
+    heads = {scores.columns[0] for scores in results.judges.values()} | {column}
     shown = {
         other.column: other if other.system == best else flipped(other)
         for other in lines
@@ -352,7 +352,7 @@ def _error_judge(results: Results) -> Scores | None:
     Coverage keeps its name: for a language model it counts sentences, not words.
     """
     for end in JUDGES:
-        for scores in results.values():
+        for scores in results.judges.values():
             if f"errors_significant{end}" in scores.columns:
                 told = f"errors_coverage{end}", f"errors_low_confidence{end}"
                 plain = (name if name in told else name.removesuffix(end) for name in scores.columns)
@@ -362,7 +362,7 @@ def _error_judge(results: Results) -> Scores | None:
 
 def _judged(results: Results) -> str:
     parts = []
-    for scores in results.values():
+    for scores in results.judges.values():
         if scores.reasons:
             reasons = Counter(scores.reasons.values()).most_common(1)[0][0]
             name = metric_name(scores.columns[0]).name

@@ -75,7 +75,7 @@ class Bench:
     def score(self, cases: Sequence[Case], *, reading: Readings | None = None) -> Scores:
         """The metric's verdict, as `radgauge.score` gives it."""
         results = score(cases, self.metric, reading=self.reading if reading is None else reading)
-        return next(iter(results.values()))
+        return next(iter(results.judges.values()))
 
     def demand(self, kept: bool, what: str) -> None:
         """Say what is wrong unless it is kept."""

@@ -47,7 +47,7 @@ def explain(
         case = as_cases([case])[0]
     judge = load(metric, models=models) if isinstance(metric, str) else metric
     shared = reading if reading is not None else Readings()
-    scores = next(iter(score([case], judge, reading=shared).values()))
+    scores = next(iter(score([case], judge, reading=shared).judges.values()))
     if why := scores.reasons.get(case.key):
         raise InputError(f"{judge.name} cannot judge this case: {why}")
     real = case.with_real_references()

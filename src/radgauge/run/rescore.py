@@ -38,7 +38,7 @@ def rescore(
     older = read_scores(path)
     wanted: list[Metric] = [load(spec, models=models) for item in metrics or () for spec in specs(item)]
     if metrics is None:
-        for name, scores in older.items():
+        for name, scores in older.judges.items():
             if scores.metric is None:
                 raise InputError(f"{path.name}: the metric {name!r} is not known here; name those to score again")
             wanted.append(scores.metric)
@@ -53,9 +53,9 @@ def rescore(
     order = {key: i for i, key in enumerate(case.key for case in file.cases)}
     cases = [file.cases[order[key]] for key in older.keys_of_cases]
     newer = score(cases, changed, reading=reading)
-    judges: dict[str, Scores] = {**older, **newer}
+    judges: dict[str, Scores] = {**older.judges, **newer.judges}
     return Results(judges, older.meta, older.header), list(newer)
 
 
 def _is_current(metric: Metric, older: Results) -> bool:
-    return any(scores.signature == metric.signature() for scores in older.values())
+    return any(scores.signature == metric.signature() for scores in older.judges.values())

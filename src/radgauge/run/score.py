@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from radgauge.core.cases import Case, Key, reference_digest
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.core.metric import Metric, Rows
+from radgauge.core.notebook import with_hints
 from radgauge.core.progress import silence, working
 from radgauge.core.readings import Progress, Readings, pair_text
 from radgauge.core.registry import check_profile, load, specs
@@ -31,12 +33,14 @@ Judge = Callable[[str, str], float]
 """A function of candidate and reference, as a metric."""
 
 
+@with_hints({"refs": "references", "ground_truths": "references", "gts": "references", "targets": "references"})
+@with_hints({"hyps": "candidates", "preds": "candidates", "predictions": "candidates", "res": "candidates"})
 def score(
     cases: object = None,
     metrics: Sequence[str | Metric | Judge] | str | Metric | Judge | None = None,
     *,
     references: Sequence[str | Sequence[str]] | None = None,
-    candidates: Sequence[str] | None = None,
+    candidates: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     reading: Readings | None = None,
     models: str = "embedded",
     longest: int = LONGEST,
@@ -51,7 +55,7 @@ def score(
         metrics: Names ("bleu"), specifications ("bleu:variant=cxr", "file.py:function"), Metric objects or
             functions of candidate and reference; None = the defaults.
         references: Instead of cases: one reference per case, or a list of alternatives; ids are row numbers.
-        candidates: The candidates of these references, in the same order.
+        candidates: The candidates of these references, in the same order; of several systems a dict by name.
         reading: Shared readings, so that several calls read each text once. Of more than 2,000 cases the readings
             are kept block by block, so that memory does not grow with the cases; the cache has them all.
         models: Profile for metrics given by name: "embedded", "published" or a folder of checkpoints.
@@ -105,7 +109,9 @@ def score(
 
 
 def _given(
-    cases: object, references: Sequence[str | Sequence[str]] | None, candidates: Sequence[str] | None
+    cases: object,
+    references: Sequence[str | Sequence[str]] | None,
+    candidates: Sequence[str] | Mapping[str, Sequence[str]] | None,
 ) -> tuple[list[Case], dict[str, Any]]:
     """The cases, and what is known of the file they come from."""
     if references is not None or candidates is not None:
@@ -125,10 +131,23 @@ def _given(
     return as_cases(cases), {}
 
 
-def _paired(references: Sequence[str | Sequence[str]] | None, candidates: Sequence[str] | None) -> list[Case]:
+def _paired(
+    references: Sequence[str | Sequence[str]] | None,
+    candidates: Sequence[str] | Mapping[str, Sequence[str]] | None,
+) -> list[Case]:
     if references is None or candidates is None:
         absent = "references" if references is None else "candidates"
         raise UsageError(f"references and candidates belong together; {absent} is missing")
+    if isinstance(candidates, Mapping):
+        if not candidates:
+            raise UsageError(
+                "candidates must be a list of texts, or a dict of such lists by system; got an empty dict"
+            )
+        return [
+            replace(case, system=str(system))
+            for system, own in candidates.items()
+            for case in _paired(references, own)
+        ]
     for name, texts in (("references", references), ("candidates", candidates)):
         if isinstance(texts, str):
             raise UsageError(f"{name} must be a list of texts, got one text; to judge one case pass [text]")

@@ -127,10 +127,10 @@ def estimate_means(
 
 
 def _judge(scores: Results, column: str | None) -> tuple[Scores, str]:
-    names = [name for judge in scores.values() for name in judge.columns]
+    names = [name for judge in scores.judges.values() for name in judge.columns]
     if column is None and len(scores) == 1:
         column = names[0]
-    judge = next((judge for judge in scores.values() if column in judge.columns), None)
+    judge = next((judge for judge in scores.judges.values() if column in judge.columns), None)
     if judge is None or column is None:
         raise UsageError(f"choose one column of the scores: {', '.join(names)}; got {column!r}")
     return judge, column

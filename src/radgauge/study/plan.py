@@ -218,7 +218,7 @@ def _groups(keys: Sequence[tuple[str, str]]) -> list[NDArray[np.intp]]:
 def _metric(judgments: Judgments, scores: Results | None, column: str | None) -> Array:
     if scores is None:
         raise UsageError("a correlation needs the scores of a metric on the judged cases")
-    for judge in scores.values():
+    for judge in scores.judges.values():
         name = column or judge.columns[0]
         if name in judge.columns:
             index = {key: at for at, key in enumerate(judge.keys)}

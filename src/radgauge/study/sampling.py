@@ -162,9 +162,9 @@ def study_values(scores: Results, column: str) -> dict[str, float]:
     """Study -> the score of its worst candidate, larger is worse; "disagreement" is that of the metrics."""
     if column == DISAGREEMENT:
         return disagreement(scores)
-    judge = next((judge for judge in scores.values() if column in judge.columns), None)
+    judge = next((judge for judge in scores.judges.values() if column in judge.columns), None)
     if judge is None:
-        names = [name for judge in scores.values() for name in judge.columns]
+        names = [name for judge in scores.judges.values() for name in judge.columns]
         raise UsageError(f"the scores have no column {column!r}; they have {', '.join(names)} and {DISAGREEMENT}")
     worst: dict[str, float] = {}
     for (study, _), value in zip(judge.keys, -judge.oriented(column), strict=True):
@@ -180,7 +180,7 @@ def disagreement(scores: Results) -> dict[str, float]:
     """
     if len(scores) < 2:
         raise InputError(f"disagreement needs the scores of at least two metrics, got {len(scores)}")
-    ranks = np.stack([_ranks(judge.oriented(judge.columns[0])) for judge in scores.values()], axis=1)
+    ranks = np.stack([_ranks(judge.oriented(judge.columns[0])) for judge in scores.judges.values()], axis=1)
     scored = ~np.isnan(ranks)
     enough = scored.sum(axis=1) >= 2
     spread = np.full(len(ranks), np.nan)

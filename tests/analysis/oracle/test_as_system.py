@@ -18,7 +18,7 @@ CORPUS = [Case("a", "", ("mild edema",)), Case("b", "", ("no fracture seen",))]
 def test_each_metric_judges_its_own_choice() -> None:
     results = score_with_oracles(CASES, ["bleu:variant=cxr", "rouge"], corpus=CORPUS)
     assert list(results) == ["bleu", "rouge"]
-    for scores in results.values():
+    for scores in results.judges.values():
         assert scores.keys == (("1", "system"), ("2", "system"), ("1", ORACLE), ("2", ORACLE))
         assert (scores.headline[2:] > 0.4).all()
     assert results.meta["split"] == ["test", "", "test", ""]

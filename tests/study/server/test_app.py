@@ -71,7 +71,7 @@ def test_values_are_those_of_score(client: TestClient) -> None:
         assert case["id"] == str(at)
         wanted = {
             column: None if value != value else value
-            for scores in own.values()
+            for scores in own.judges.values()
             for column, value in zip(scores.columns, scores.values[at].tolist(), strict=True)
         }
         assert case["values"] == wanted

@@ -150,7 +150,8 @@ def behaviour(
     results = score(judged, metrics, reading=reading, models=models)
     accounts = results.header.get("accounts", {})
     return [
-        replace(_behaviour(scores, probes), account=accounts.get(name, {})) for name, scores in results.items()
+        replace(_behaviour(scores, probes), account=accounts.get(name, {}))
+        for name, scores in results.judges.items()
     ]
 
 

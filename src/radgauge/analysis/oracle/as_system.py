@@ -49,13 +49,13 @@ def score_with_oracles(
     for case in cases:
         studies.setdefault(case.id, case)
     judges: dict[str, Scores] = {}
-    for name, scores in plain.items():
+    for name, scores in plain.judges.items():
         if scores.metric is None:  # cannot be: these scores come from metrics
             raise UsageError(f"{name} is no metric")
         matches = oracle(texts, list(studies.values()), metric=scores.metric, reading=shared)
         by_id = {match.id: match.text for match in matches}
         chosen = [_chosen(case, by_id[case.id], system) for case in studies.values()]
-        (judged,) = score([*cases, *chosen], [scores.metric], reading=shared).values()
+        (judged,) = score([*cases, *chosen], [scores.metric], reading=shared).judges.values()
         judges[name] = replace(judged, judge=name)
     meta: Mapping[str, Sequence[str]] = {
         name: [*values, *(case.meta.get(name, "") for case in studies.values())]

@@ -241,7 +241,7 @@ def evaluate(
                 permutations=permutations,
                 resampling=resampling,
             )
-            for scores in results.values()
+            for scores in results.judges.values()
         ),
         results=results,
     )

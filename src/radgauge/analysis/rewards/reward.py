@@ -225,9 +225,11 @@ class Reward:
         """Judge some cases by every part, each metric once."""
         metrics = list(dict.fromkeys(part.metric for part in self.parts))
         with silence():
-            results = score(cases, metrics, reading=self._reading, longest=longest) if cases else {}
-        by_metric = dict(zip(metrics, results.values(), strict=False))
-        return [by_metric[part.metric] for part in self.parts] if cases else []
+            if not cases:
+                return []
+            results = score(cases, metrics, reading=self._reading, longest=longest)
+        by_metric = dict(zip(metrics, results.judges.values(), strict=True))
+        return [by_metric[part.metric] for part in self.parts]
 
     def _verdict(self, case: Case, row: int, values: Sequence[Scores]) -> Verdict:
         """Mix the parts; those that the study gives nothing to judge are left out."""

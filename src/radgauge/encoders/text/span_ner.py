@@ -136,7 +136,7 @@ def _words_of(spans: int) -> int:
 
 @dataclass(frozen=True)
 class SpanNer:
-    """A span-based checkpoint of `radgauge train ner --scheme span` as a reader of entities.
+    """A span-based checkpoint of `radgauge train ner --settings scheme=span` as a reader of entities.
 
     Args:
         model: The folder.
@@ -223,6 +223,6 @@ def _load(model: str, device: str) -> tuple[Any, SequenceEncoder, Any]:
 def _settings(folder: Path) -> dict[str, Any]:
     path = folder / SPAN_HEAD
     if not path.is_file():
-        raise ModelError(f"{folder} has no {SPAN_HEAD}: it must come from `radgauge train ner --scheme span`")
+        raise ModelError(f"{folder} has no {SPAN_HEAD}: it must come from `radgauge train ner` with scheme=span")
     found: dict[str, Any] = parse_json(path.read_text(encoding="utf-8"))
     return found

@@ -10,7 +10,7 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
-from radgauge.lab.cli.train_generator import Images, Replace, Threads
+from radgauge.lab.cli.train_generator import Images, Replace
 
 if TYPE_CHECKING:
     from radgauge.lab.generation.generate import Generated
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Writing:
     """How reports are made."""
 
@@ -42,12 +42,14 @@ class Writing:
     beams: Annotated[int, "Beginnings that the network follows for its likeliest report."] = 1
     nearest: Annotated[int, "Similar studies whose reports are candidates."] = 25
     neighbours: Annotated[int, "Similar studies whose reports candidates are compared with."] = 30
+    cache: Annotated[Path | None, "Folder for image features; by default the generator's."] = None
+    threads: Annotated[int, "Images at the same time; 0 = one per core."] = 0
+    seed: int = 0
 
 
 @o.command(o.app, "generate")
 def generate_cli(
-    say: o.ReadingOutput,
-    how: Writing,
+    say: o.Output,
     generator: Annotated[Path, typer.Argument(help="Folder that `radgauge train generator` wrote.")],
     studies: Annotated[Path, typer.Argument(help="Table of studies with id and images; reports are not read.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Candidates, .jsonl or .csv.")],
@@ -55,12 +57,12 @@ def generate_cli(
     split: Annotated[str | None, "Only this split."] = None,
     system: Annotated[str, "Name of the system in the file."] = "",
     baselines: Annotated[bool, "Also write the constant reports, which look at no picture."] = False,
-    pictures: Annotated[Path | None, "Folder for what pictures became; by default the generator's."] = None,
-    threads: Threads = 0,
+    settings: Annotated[Writing, "How reports are made"] = Writing(),
     replace: Replace = False,
-    seed: o.Seed = 0,
 ) -> None:
-    """Write a report for every study from its pictures; a study without a usable picture gets a reason.
+    """Write a report for every study from its images.
+
+    A study without a usable image gets a reason instead.
 
     Examples:
 
@@ -68,7 +70,7 @@ def generate_cli(
 
       radgauge generate generator studies.csv --split val --images pictures/ --baselines -o candidates.jsonl
 
-      radgauge score --references studies.csv --candidates candidates.jsonl --split val --missing nan
+      radgauge score --references studies.csv --candidates candidates.jsonl --input split=val,missing=nan
     """
     from radgauge.lab.generation.generate import (
         GenerateSettings,
@@ -83,58 +85,54 @@ def generate_cli(
     check_candidates_path(output, replace=replace)
     loaded = load_generator(generator)
     usual: Source = "network" if loaded.settings.kind == "network" else "retrieval"
-    settings = GenerateSettings(
-        source=usual if how.source == "auto" else how.source,
-        choose=how.choose,
-        gain=how.gain,
-        samples=how.samples,
-        temperature=how.temperature,
-        beams=how.beams,
-        nearest=how.nearest,
-        neighbours=how.neighbours,
-        seed=seed,
+    chosen = GenerateSettings(
+        source=usual if settings.source == "auto" else settings.source,
+        choose=settings.choose,
+        gain=settings.gain,
+        samples=settings.samples,
+        temperature=settings.temperature,
+        beams=settings.beams,
+        nearest=settings.nearest,
+        neighbours=settings.neighbours,
+        seed=settings.seed,
     )
-    keeps(lambda: (pictures or generator / "pictures").is_dir())
+    keeps(lambda: (settings.cache or generator / "pictures").is_dir())
     wanted = read_wanted(studies, images, split=split)
     rows = generate(
         loaded,
         wanted.cases,
-        settings=settings,
+        settings=chosen,
         system=system,
         baselines=baselines,
-        cache=pictures,
-        threads=threads,
+        cache=settings.cache,
+        threads=settings.threads,
         reading=say.readings(),
         progress=say.progress(),
         tell=say.tell,
     )
     about = {
-        "signature": f"{loaded.signature}|{settings.signature}",
-        "settings": asdict(settings),
+        "signature": f"{loaded.signature}|{chosen.signature}",
+        "settings": asdict(chosen),
         "studies": wanted.provenance.as_dict(),
     }
     write_candidates(output, rows, about=about, replace=replace)
-    if say.as_json:
-        o.print_json({"candidates": rows, **about})
-        return
-    print_generated(rows)
+    say.show({"candidates": rows, **about}, *_row_blocks(rows))
     say.notes(*wanted.provenance.warnings)
     say.tell(f"wrote {output}: {len(rows)} rows")
 
 
-def print_generated(rows: list[Generated]) -> None:
-    """The first reports, and how many studies have none."""
+def _row_blocks(rows: list[Generated]) -> list[o.Block]:
+    """Return the first reports, and how many studies have none."""
     from collections import Counter
 
     from radgauge.core.wording import shortened
     from radgauge.render.tables import table
-    from radgauge.render.terminal import console
 
-    out = console()
     shown = [(each.id, each.system, shortened(each.candidate or f"– {each.reason}", 80)) for each in rows[:SHOWN]]
-    out.show(table("study", "system", "report", rows=shown))
+    blocks: list[o.Block] = [table("study", "system", "report", rows=shown)]
     for name, number in Counter(each.system for each in rows).items():
-        mine = [each for each in rows if each.system == name]
-        without = sum(bool(each.reason) for each in mine)
-        distinct = len({each.candidate for each in mine if not each.reason})
-        out.print(f"{name}: {number} studies, {without} without a report, {distinct} distinct reports")
+        own = [each for each in rows if each.system == name]
+        without = sum(bool(each.reason) for each in own)
+        distinct = len({each.candidate for each in own if not each.reason})
+        blocks.append(f"{name}: {number} studies, {without} without a report, {distinct} distinct reports")
+    return blocks

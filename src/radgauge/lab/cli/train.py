@@ -12,9 +12,11 @@ from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
 from radgauge.lab.cli.train_estimator import train
 from radgauge.lab.cli.train_generator import share
+from radgauge.lab.training.image_text_settings import ImageTextSettings
 
 if TYPE_CHECKING:
     from radgauge.lab.training.image_text import TrainedImageText
+    from radgauge.render.tables import Table
 
 
 @o.command(train, "image-text")
@@ -27,17 +29,7 @@ def image_text_cli(
         str,
         typer.Option("--validation", help="Share of the studies to watch, or a split (then 'train' is learned)."),
     ] = "0.1",
-    start: Annotated[
-        str,
-        typer.Option(
-            "--start", help="Weights of the image network: embedded (those that ship), imagenet, or a .pth file."
-        ),
-    ] = "embedded",
-    size: Annotated[int | None, typer.Option("--size", help="Pixels of a side; a multiple of 32.")] = None,
-    threads: Annotated[
-        int, typer.Option("--threads", min=0, help="Pictures side by side; 0 = as many as there are cores.")
-    ] = 0,
-    seed: o.Seed = 0,
+    settings: Annotated[ImageTextSettings, "Training"] = ImageTextSettings(),
 ) -> None:
     """Train an image-text encoder; the same command goes on with a run that was stopped.
 
@@ -49,12 +41,8 @@ def image_text_cli(
     """
     from radgauge.lab.training.image_text import train_image_text
     from radgauge.lab.training.image_text_data import read_material
-    from radgauge.lab.training.image_text_settings import ImageTextSettings
 
-    settings = ImageTextSettings(
-        start=start, seed=seed, threads=threads, **({} if size is None else {"size": size})
-    )
-    material = read_material(reports, images, validation=share(validation), seed=seed)
+    material = read_material(reports, images, validation=share(validation), seed=settings.seed)
     left_out = ", ".join(f"{number} with {why}" for why, number in material.left_out.items() if number)
     say.tell(
         f"{len(material.train)} studies to learn from, {len(material.validation)} to watch"
@@ -69,32 +57,21 @@ def image_text_cli(
         progress=say.progress(),
         tell=say.tell,
     )
-    if say.as_json:
-        o.print_json(
-            {
-                "file": str(trained.file),
-                "constants": dict(trained.constants),
-                "validation": dict(trained.matching),
-                "seed": seed,
-            }
-        )
-        return
-    print_image_text(trained)
+    data = {"file": str(trained.file), "constants": dict(trained.constants), "validation": dict(trained.matching)}
+    about = "validation studies: own report against another study's, and reports found by images"
+    say.show({**data, "seed": settings.seed}, about, _matching_table(trained))
     say.notes(f"use it with -m vlscore:encoder={trained.file}")
 
 
-def print_image_text(trained: TrainedImageText) -> None:
+def _matching_table(trained: TrainedImageText) -> Table:
     """How well pictures find their reports, and reports their pictures."""
     from radgauge.core.wording import number
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
-    out = console()
     rows: list[tuple[str, ...]] = []
     for name, found in trained.matching.items():
         shares = (f"{share:.3f}" for share in (found.recall_1, found.recall_5, found.recall_10))
         constant = number(trained.constants[name]) if name in trained.constants else "–"
         rows.append((name, str(found.studies), number(found.auroc), *shares, f"{found.median_rank:g}", constant))
     right = [Column(name, right=True) for name in ("studies", "AUROC", "R@1", "R@5", "R@10", "median rank", "C")]
-    out.print("validation studies: own report against another study's, and reports found by pictures")
-    out.show(table("views", *right, rows=rows))
+    return table("views", *right, rows=rows)

@@ -2,71 +2,76 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from radgauge.cli import options as o
-from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
-from radgauge.cli.scale_options import Workers
 from radgauge.core.choices import Section
+from radgauge.core.errors import InputError, UsageError
+from radgauge.io.tables.columns import parse_columns
 
 train = o.subjects("train")
 
 
+IN_SUMMARY = ("kind", "share", "split", "background", "unordered", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class PairSettings:
+    """Which pairs are built."""
+
+    kind: Annotated[Literal["top", "best"], "The best pairs, or each report's best."] = "top"
+    share: Annotated[float, "Share of all pairs that 'top' keeps."] = 0.1
+    split: Annotated[
+        Literal["report", "pairs"],
+        "report: no report is in two splits; pairs: at random as in the paper, which lets reports of the test "
+        "pairs be seen in training.",
+    ] = "report"
+    clusters: Annotated[int | None, "Number of clusters; chosen if left out (paper: 6)."] = None
+    duplicates: Annotated[bool, "Keep reports with equal texts."] = False
+    background: Annotated[float, "Random pairs added to training, per kept pair, and copies."] = 0.0
+    unordered: Annotated[bool, "Count two reports once, as the paper does; else both ways round."] = False
+    encoding: Annotated[str | None, "Encoding of a table, if not UTF-8."] = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.clusters is not None and self.clusters < 1:
+            raise UsageError(f"clusters must be at least 1, got {self.clusters}")
+        if not self.background >= 0:
+            raise UsageError(f"background must be at least 0, got {self.background}")
+
+
 @o.command(train, "pairs")
 def pairs_cli(
-    say: o.ReadingOutput,
-    workers: Workers,
+    say: o.Output,
     corpus: Annotated[
         Path, typer.Argument(help="Open-i XML folder, indiana_reports.csv, or a table with id, report and terms.")
     ],
     output: Annotated[Path, "-o", "Folder for the pairs."],
-    kind: Annotated[
-        Literal["top", "best"],
-        "'top': the best pairs; 'best': each report's best.",
-    ] = "top",
-    share: Annotated[float, "Share of all pairs that 'top' keeps."] = 0.1,
-    split: Annotated[
-        Literal["report", "pairs"],
-        (
-            "'report': no report stands in two splits; 'pairs': pairs at random as in the paper, which "
-            "lets reports of the test pairs be seen in training."
-        ),
-    ] = "report",
-    clusters: Annotated[
-        int | None, typer.Option("--clusters", min=1, help="Number of clusters; chosen if left out (paper: 6).")
-    ] = None,
     section: Annotated[Section, "The part that is paired."] = "findings",
     columns: Annotated[str | None, "Name a table's columns yourself: id=A,report=B,terms=C."] = None,
-    encoding: o.Encoding = None,
-    duplicates: Annotated[bool, "Keep reports with equal texts."] = False,
-    background: Annotated[
-        float,
-        typer.Option("--background", min=0, help="Random pairs added to training, per kept pair, and copies."),
-    ] = 0.0,
-    unordered: Annotated[
-        bool,
-        "Count two reports once, as the paper does; else both ways round.",
-    ] = False,
     models: o.Models = "embedded",
     comet: Annotated[
         Literal["radcliq", "radgraph_f1", "bleu2"] | None,
         "Also write src,mt,score files for COMET's trainer with this target.",
     ] = None,
-    seed: o.Seed = 0,
+    settings: Annotated[PairSettings, "Which pairs"] = PairSettings(),
+    jobs: o.Jobs = None,
 ) -> None:
     """Build pairs of similar reports: cluster by terms, score all pairs in each cluster, keep the best.
 
     Examples:
 
-      radgauge train pairs indiana_reports.csv --clusters 6 --output pairs/
+      radgauge train pairs indiana_reports.csv --settings clusters=6 -o pairs/
 
-      radgauge train pairs ecgen-radiology/ --kind best --split pairs --output best/
+      radgauge train pairs ecgen-radiology/ --settings kind=best,split=pairs -o best/
 
-      radgauge train pairs indiana_reports.csv --clusters 6 --split pairs --unordered --models published -o paper/
+      radgauge train pairs indiana_reports.csv -o paper/ --models published
+          --settings clusters=6,split=pairs,unordered=yes
     """
     from radgauge import __version__
     from radgauge.lab.training.clusters import cluster_terms
@@ -78,60 +83,50 @@ def pairs_cli(
     chosen = read_term_reports(
         corpus,
         section=section,
-        duplicates=duplicates,
-        columns=o.roles(columns),
-        encoding=encoding,
+        duplicates=settings.duplicates,
+        columns=parse_columns(columns) if columns else None,
+        encoding=settings.encoding,
     )
-    grouped = cluster_terms([report.terms for report in chosen.reports], k=clusters, seed=seed)
+    grouped = cluster_terms([report.terms for report in chosen.reports], k=settings.clusters, seed=settings.seed)
     pairs = build_pairs(
         chosen.reports,
         grouped,
-        corpus=kind,
-        share=share,
-        split=split,
-        background=background,
-        unordered=unordered,
+        corpus=settings.kind,
+        share=settings.share,
+        split=settings.split,
+        background=settings.background,
+        unordered=settings.unordered,
         models=models,
-        seed=seed,
+        seed=settings.seed,
         reading=say.readings(),
-        engine=workers.engine(),
+        engine=o.engine(jobs),
     )
     about = {
         "corpus": corpus.name,
-        "kind": kind,
-        "share": share,
-        "split": split,
-        "background": background,
-        "unordered": unordered,
-        "seed": seed,
+        **{name: value for name, value in asdict(settings).items() if name in IN_SUMMARY},
         "reader": RadGraph(models=models).parts()["reader"],
         "radgauge": __version__,
     }
     summary = write_pairs(output, pairs, chosen=chosen, clusters=grouped, about=about, comet_target=comet)
-    if say.as_json:
-        o.print_json(summary)
-        return
-    print_pairs(summary)
+    say.show(summary, *_pair_blocks(summary))
     say.tell(f"wrote {output}: reports.csv, train/val/test.csv, pairs.json, k_curves.svg, clusters.svg")
 
 
-def print_pairs(summary: dict[str, Any]) -> None:
-    """Clusters with their terms, then pairs by split."""
+def _pair_blocks(summary: dict[str, Any]) -> list[o.Block]:
+    """Return clusters with their terms, then pairs by split."""
     from radgauge.core.wording import share
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
-    out = console()
     dropped = ", ".join(f"{number} {why}" for why, number in summary["dropped"].items() if number)
-    out.print(
+    blocks: list[o.Block] = [
         f"{summary['reports']} reports ({dropped or 'none'} dropped); {summary['pairs_scored']:,} pairs scored"
-    )
+    ]
     rows: list[tuple[Any, ...]] = []
     for number, cluster in enumerate(summary["clusters"]):
         terms = [term["term"] for term in cluster["terms"][:2]] + ["", ""]
         rows.append((number, cluster["size"], *(text[:70] for text in terms[:2])))
     folded = [Column(head, fold=True) for head in ("most prominent terms", "second")]
-    out.show(table("cluster", "reports", *folded, rows=rows))
+    blocks.append(table("cluster", "reports", *folded, rows=rows))
     rows = []
     for name in ("train", "val", "test", "kept", "all"):
         overlap = summary["term_overlap"][name]
@@ -144,9 +139,22 @@ def print_pairs(summary: dict[str, Any]) -> None:
             )
         )
     heads = ("pairs", "abnormal", "terms shared: none", "one", "more", "reports seen in training")
-    out.show(table("split", *(Column(head, right=True) for head in heads), rows=rows))
+    blocks.append(table("split", *(Column(head, right=True) for head in heads), rows=rows))
     if added := sum(summary["pairs"].values()) - summary["kept"]:
-        out.print(f"{added:,} of the training pairs are background: random pairs and copies")
+        blocks.append(f"{added:,} of the training pairs are background: random pairs and copies")
+    return blocks
+
+
+@dataclass(frozen=True, slots=True)
+class PaceSettings:
+    """What differs from the usual training of the encoder."""
+
+    epochs: Annotated[int | None, "Maximum number of epochs."] = None
+    patience: Annotated[int | None, "Epochs without a better tau."] = None
+    batch_size: Annotated[int | None, "Pairs per step."] = None
+    learning_rate: Annotated[float | None, "Peak learning rate of the head."] = None
+    encoder_learning_rate: Annotated[float | None, "That of the encoder's top layer."] = None
+    hidden_sizes: Annotated[tuple[int, ...], "Layers of the head: 2048+1024."] = ()
 
 
 @o.command(train, "estimator")
@@ -170,12 +178,7 @@ def estimator_cli(
         Literal["auto", "higher", "lower"],
         "Which way the target is better, if it is a column of your own.",
     ] = "auto",
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1)] = None,
-    patience: Annotated[int | None, typer.Option("--patience", min=1, help="Epochs without a better tau.")] = None,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", min=1)] = None,
-    learning_rate: Annotated[float | None, typer.Option("--learning-rate")] = None,
-    encoder_learning_rate: Annotated[float | None, typer.Option("--encoder-learning-rate")] = None,
-    hidden_sizes: Annotated[str | None, "Of the head: 2048,1024."] = None,
+    settings: Annotated[PaceSettings, "Training, where not as usual"] = PaceSettings(),
     device: o.Device = "auto",
     seed: o.Seed = 0,
 ) -> None:
@@ -185,11 +188,8 @@ def estimator_cli(
 
       radgauge train estimator pairs/ --output checkpoint/
 
-      radgauge train estimator pairs/ --encoder emilyalsentzer/Bio_ClinicalBERT --epochs 40 --output clinic/
+      radgauge train estimator pairs/ --encoder emilyalsentzer/Bio_ClinicalBERT --settings epochs=40 -o clinic/
     """
-    from dataclasses import replace
-
-    from radgauge.core.errors import InputError, UsageError
     from radgauge.lab.training.estimator import train_estimator
     from radgauge.lab.training.estimator_settings import EstimatorSettings
     from radgauge.lab.training.pair_files import count_pairs, read_pairs
@@ -206,23 +206,15 @@ def estimator_cli(
         raise UsageError("a single training table needs --validation FILE")
     else:
         training = pairs
-    given: dict[str, Any] = {
-        "epochs": epochs,
-        "patience": patience,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "encoder_learning_rate": encoder_learning_rate,
-        "hidden_sizes": _sizes(hidden_sizes),
-    }
-    given = {name: value for name, value in given.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in asdict(settings).items() if value not in (None, ())}
     if heads == "counts":
         from radgauge.io.judgments import read_judgments
 
-        settings = EstimatorSettings.for_counts(encoder, device=device, seed=seed, **given)
+        complete = EstimatorSettings.for_counts(encoder, device=device, seed=seed, **given)
         tables = [count_pairs(read_judgments(path)) for path in (training, validation)]
     else:
         base = EstimatorSettings.for_embedded() if encoder == "embedded" else EstimatorSettings()
-        settings = replace(
+        complete = replace(
             base, encoder=encoder, target=target, direction=direction, device=device, seed=seed, **given
         )
         tables = [read_pairs(path, target=target) for path in (training, validation)]
@@ -230,24 +222,11 @@ def estimator_cli(
     trained = train_estimator(
         *tables,
         folder=output,
-        settings=settings,
+        settings=complete,
         about={"training": training.name, "validation_file": validation.name},
         tell=say.tell,
         progress=say.progress(),
     )
-    if say.as_json:
-        o.print_json({"folder": str(output), "best": trained.best, "epochs": list(trained.epochs)})
-        return
     best = trained.best
-    echo(f"best epoch {best.epoch}: validation Kendall tau {best.val_kendall:.4f}; checkpoint in {output}")
-
-
-def _sizes(text: str | None) -> tuple[int, ...] | None:
-    from radgauge.core.errors import UsageError
-
-    if text is None:
-        return None
-    parts = text.split(",")
-    if not all(part.strip().isdigit() and int(part) for part in parts):
-        raise UsageError(f"--hidden-sizes must be whole numbers separated by commas, got {text!r}")
-    return tuple(int(part) for part in parts)
+    text = f"best epoch {best.epoch}: validation Kendall tau {best.val_kendall:.4f}; checkpoint in {output}"
+    say.show({"folder": str(output), "best": best, "epochs": list(trained.epochs)}, text)

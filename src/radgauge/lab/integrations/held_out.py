@@ -86,7 +86,7 @@ class HeldOut:
 def values_of(results: Results) -> dict[str, float]:
     """Corpus values of every metric's headline and of detection, and how many cases it could not judge."""
     values: dict[str, float] = {}
-    for scores in results.values():
+    for scores in results.judges.values():
         corpus = scores.corpus_scores(*sums(scores.rows))
         for index, (column, value) in enumerate(zip(scores.columns, corpus, strict=True)):
             if not index or column.endswith(DETECTION):

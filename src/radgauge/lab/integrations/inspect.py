@@ -24,7 +24,7 @@ def report_score(metric: str = "errors", models: str = "embedded") -> Any:
         results = score(
             references=[references], candidates=[candidate], metrics=judge, reading=reading, progress=False
         )
-        scores = next(iter(results.values()))
+        scores = next(iter(results.judges.values()))
         if scores.reasons:
             return inspect_scorer.Score.unscored(explanation=next(iter(scores.reasons.values())))
         return inspect_scorer.Score(value=float(scores.headline[0]), answer=candidate)

@@ -76,7 +76,7 @@ class ReportMetric(torchmetrics.Metric):  # type: ignore[misc, name-defined]
             reading=self._reading,
             progress=False,
         )
-        scores = next(iter(results.values()))
+        scores = next(iter(results.judges.values()))
         totals, counts = sums(scores.rows)
         self.totals += torch.from_numpy(totals).to(self.totals)
         self.counts += torch.from_numpy(counts).to(self.counts)

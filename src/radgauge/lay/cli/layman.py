@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -14,19 +14,15 @@ from radgauge.lay.cli.options import LayText, layman, why_no_meteor
 
 @o.command(layman, "score")
 def score_cli(
-    source: o.CaseSource,
-    sampling: o.Sampling,
-    say: o.ReadingOutput,
-    lay: LayText,
-    threshold: Annotated[float, "Cosine from which two sentences agree."] = 0.8,
-    outside: Annotated[
-        Literal["nearest", "write"],
-        "Sentences unlike any of the set: the nearest, as published, or written.",
-    ] = "nearest",
+    source: o.JudgedReports,
+    say: o.Output,
+    lay: Annotated[LayText, "Lay replacement"] = LayText(),
     meteor: Annotated[
         bool | None,
         typer.Option("--meteor/--no-meteor", help="METEOR too; by default if Java and the extra are there."),
     ] = None,
+    sampling: o.Sampling = o.Resampling(),
+    output: o.Outputs = None,
 ) -> None:
     """Score reports through lay replacement: semantics, and BLEU, ROUGE and METEOR before and after.
 
@@ -35,22 +31,19 @@ def score_cli(
       radgauge lay score reports.csv
     """
     from radgauge.analysis.summary import summarise
-    from radgauge.cli.summary import not_judged_notes, print_summary
+    from radgauge.analysis.tables import not_judged_notes, summary_tables
     from radgauge.core.errors import ModelError
-    from radgauge.render.terminal import console
     from radgauge.run.score import score
 
     file = source.cases()
     missing = "" if meteor is False else why_no_meteor()
     if meteor and missing:
         raise ModelError(missing)
-    metric = lay.metric(threshold=threshold, outside=outside, meteor=meteor is not False and not missing)
+    metric = lay.metric(threshold=lay.threshold, outside=lay.outside, meteor=meteor is not False and not missing)
     results = score(file.cases, [metric], reading=say.readings())
-    lines = summarise(results, resampling=sampling.record())
-    if say.as_json:
-        o.print_json({"summary": lines, "seed": sampling.seed, "input": file.provenance.as_dict()})
-        return
-    print_summary(console(), lines)
+    lines = summarise(results, resampling=sampling)
+    data = {"summary": lines, "seed": sampling.seed, "input": file.provenance.as_dict()}
+    say.show(data, summary_tables(lines), files=output)
     say.notes(*file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results))
     if missing:
         say.notes(f"METEOR is left out: {missing} (--no-meteor silences this)")

@@ -12,9 +12,8 @@ import typer
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
-from radgauge.cli.scale_options import Workers
 from radgauge.core.files import write_file
-from radgauge.lay.cli.options import EncoderName, layman
+from radgauge.lay.cli.options import layman
 
 if TYPE_CHECKING:
     from radgauge.lay.build import Built
@@ -28,7 +27,7 @@ SENTENCES_OF_A_REPORT = 10
 Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge lay build` wrote.")]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Prompts:
     """Which words a language model is asked in."""
 
@@ -50,40 +49,45 @@ class Prompts:
         return lay_prompts(unit, self.prompt, own=self.prompts, examples=self.examples)
 
 
+@dataclass(frozen=True, slots=True)
+class RefineSettings:
+    """What a translation must pass, and how often it is tried."""
+
+    checks: Annotated[
+        str | None, "Of fidelity, llm, similarity, joined by +; by default fidelity, and llm with an llm."
+    ] = None
+    threshold: Annotated[float, "Greatest cosine of two kept sentences."] = 0.8
+    theta: Annotated[
+        float | None, "Threshold of the check similarity; by default calibrated for the encoder that you name."
+    ] = None
+    rounds: Annotated[int, "Maximum rounds of refinement."] = 3
+    encoder: Annotated[
+        str, "findings, static, folder or id of a transformer, or settings of a decoder (.toml)."
+    ] = ""
+
+
 @o.command(layman, "build")
 def build_cli(
     reports: o.ReportTable,
     form: o.ReportForm,
     say: o.Output,
-    workers: Workers,
-    out: Annotated[Path, "-o", "Folder for the sets; a stopped run goes on there."],
+    output: Annotated[Path, "-o", "Folder for the sets; an interrupted run resumes there."],
     translator: Annotated[
         Literal["embedded", "llm"],
         "embedded works offline, llm asks the server of RADGAUGE_LLM_URL.",
     ] = "embedded",
-    checks: Annotated[
-        str | None,
-        "Of fidelity, llm, similarity, comma-separated; by default fidelity, and llm with an llm.",
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option("--threshold", min=0.0, max=1.0, help="Greatest cosine of two kept sentences.")
-    ] = 0.8,
-    theta: Annotated[
-        float | None, "Threshold of the check similarity; by default calibrated for the encoder that you name."
-    ] = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of refinement, at most.")] = 3,
-    encoder: EncoderName = "",
+    refine: Annotated[RefineSettings, "Refinement"] = RefineSettings(),
     report_level: Annotated[
         bool, typer.Option("--report-level/--no-report-level", help="Also build the report-level set.")
     ] = True,
     unit: Annotated[
         Literal["sentence", "report"],
-        "sentence: both sets, reports out of lay sentences; report: whole reports, as algorithm 1.",
+        "sentence: both sets, reports output of lay sentences; report: whole reports, as algorithm 1.",
     ] = "sentence",
-    words: Prompts = Prompts(),
-    split: o.Split = None,
+    words: Annotated[Prompts, "Prompts"] = Prompts(),
     replace: Annotated[bool, "Replace a set of other reports in that folder."] = False,
-    server: o.ReportServer = o.ReportServer(),
+    llm: o.Llm = o.LlmSettings(batch=50),
+    jobs: o.Jobs = None,
 ) -> None:
     """Build a sentence-level and a report-level lay data set from reports.
 
@@ -92,11 +96,11 @@ def build_cli(
 
     Examples:
 
-      radgauge lay build reports.csv --out sets
+      radgauge lay build reports.csv -o sets
 
-      radgauge lay build reports.csv --out sets --translator llm --llm max_cost=20
+      radgauge lay build reports.csv -o sets --translator llm --llm max_cost=20
 
-      radgauge lay build reports.csv --out whole --translator llm --unit report --prompt examples
+      radgauge lay build reports.csv -o whole --translator llm --unit report --words prompt=examples
 
       radgauge score reports.csv -m layman:sentences=sets/sentences.tsv
     """
@@ -110,17 +114,18 @@ def build_cli(
     from radgauge.lay.whole_reports import BuiltReports, build_reports
     from radgauge.llm import BudgetReached
 
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out must be a folder, but {out} is a file")
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"--output must be a folder, but {output} is a file")
     asks = translator == "llm"
     wanted: tuple[str, ...] = (FIDELITY, LLM) if asks else (FIDELITY,)
-    if checks is not None:
-        wanted = tuple(dict.fromkeys(o.names(checks) or ()))
-    originals = form.originals(reports, split=split)
+    if refine.checks is not None:
+        wanted = tuple(dict.fromkeys(refine.checks.replace("+", ",").split(",")))
+    originals = form.originals(reports)
     texts = {study: case.references[0] for study, case in originals.items()}
-    if SIMILARITY in wanted and not encoder:
-        raise UsageError("the check similarity needs an encoder that you name (--encoder)")
-    vectors = encoder_called(encoder or "findings")
+    if SIMILARITY in wanted and not refine.encoder:
+        raise UsageError("the check similarity needs an encoder that you name (--refine encoder=)")
+    vectors = encoder_called(refine.encoder or "findings")
+    theta = refine.theta
     if SIMILARITY in wanted and theta is None:
         found = calibrate_theta(vectors)
         theta = found.theta
@@ -132,65 +137,62 @@ def build_cli(
     with ExitStack() as stack:
         asked = None
         if asks or LLM in wanted:
-            batch = server.settings.batch
-            model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.settings))
+            batch = llm.batch
+            model, journal = stack.enter_context(open_model(output / "journal.jsonl", llm))
             asked = LlmTranslator(
                 model,
                 journal,
                 vectors,
                 words.of(unit),
                 batch=batch if unit == "sentence" else max(1, batch // SENTENCES_OF_A_REPORT),
-                parallel=server.settings.parallel,
-                retry_failed=server.settings.retry_failed,
+                parallel=llm.parallel,
+                retry_failed=llm.retry_failed,
                 progress=None if say.quiet else CostLine(model),
             )
         writer: Translator = asked if asks and asked is not None else EmbeddedTranslator()
-        how = Refinement(writer, wanted, vectors, theta, rounds, asked)
+        how = Refinement(writer, wanted, vectors, theta, refine.rounds, asked)
         stopped = ""
-        keeps(lambda: out.is_dir() and any(out.iterdir()))
+        keeps(lambda: output.is_dir() and any(output.iterdir()))
         built: Built | BuiltReports
         try:
             if unit == "report":
                 built = build_reports(
-                    texts, out, how=how, about=about, replace_set=replace, progress=say.progress()
+                    texts, output, how=how, about=about, replace_set=replace, progress=say.progress()
                 )
             else:
                 built = build_sets(
                     texts,
-                    out,
+                    output,
                     how=how,
                     encoder=vectors,
-                    threshold=threshold,
+                    threshold=refine.threshold,
                     report_level=report_level,
                     about=about,
                     replace_set=replace,
                     progress=say.progress(),
-                    engine=workers.engine(),
+                    engine=o.engine(jobs),
                 )
         except BudgetReached as error:
             stopped = str(error)
         finally:
             if asked is not None:
                 echo(f"note: {usage_text(model.usage)}", err=True)
-            _draw(out)
+            _draw(output)
         if stopped:
-            echo(f"note: {stopped}; what is finished is in {out}; a larger max_cost goes on there", err=True)
+            echo(f"note: {stopped}; what is finished is in {output}; a larger max_cost goes on there", err=True)
             return
-    if say.as_json:
-        o.print_json(built)
-    else:
-        print_built(built)
+    say.show(built, *_built_blocks(built))
     made, where = (
         (built.lay_reports, "reports.jsonl")
         if isinstance(built, BuiltReports)
         else (built.pairs, "sentences.jsonl")
     )
     if not made:
-        echo(f"note: no lay text passed the checks; {out / where} says why for each", err=True)
+        echo(f"note: no lay text passed the checks; {output / where} says why for each", err=True)
     elif unit == "report":
-        say.tell(f"wrote {out}; see how a report was refined: radgauge lay trace {out} ID")
+        say.tell(f"wrote {output}; see how a report was refined: radgauge lay trace {output} ID")
     else:
-        say.tell(f"wrote {out}; use it: radgauge score ... -m layman:sentences={out / 'sentences.tsv'}")
+        say.tell(f"wrote {output}; use it: radgauge score ... -m layman:sentences={output / 'sentences.tsv'}")
 
 
 @o.command(layman, "export-check")
@@ -219,7 +221,7 @@ def import_check_cli(
     file: Annotated[Path, typer.Argument(help="The file of `export-check`, filled in.")],
     by: Annotated[str, "Whose verdicts these are; the file's name by default."] = "",
     level: o.Level = 0.95,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """Read people's verdicts: the share that they accept, and take what they reject out of the sets.
 
@@ -231,21 +233,18 @@ def import_check_cli(
     from radgauge.lay.human_check import import_check
 
     found = import_check(folder, file, by=by, level=level)
-    if as_json:
-        o.print_json(found)
-        return
-    echo(
+    text = (
         f"{found.by}: {found.accepted} of {found.judged} pairs match, {found.share:.1%} "
         f"{interval(found.low, found.high)}; {found.blank} without a verdict"
     )
-    echo(
+    drawn = (
         f"drawn from all {found.drawn_from} pairs that enter the sentence set or a lay report, "
         f"{found.copies} of them near-copies with another sentence's lay text"
     )
-    echo(
+    say.show(found, text, drawn)
+    say.tell(
         f"{found.rejected} rejected pairs are left out; the sentence set now holds {found.pairs} pairs, "
-        f"{found.lay_reports} reports have a lay version",
-        err=True,
+        f"{found.lay_reports} reports have a lay version"
     )
 
 
@@ -276,11 +275,10 @@ def _draw(folder: Path) -> None:
     write_file(path.with_suffix(".svg"), plot.file())
 
 
-def print_built(built: Built | BuiltReports) -> None:
+def _built_blocks(built: Built | BuiltReports) -> list[o.Block]:
     """What a run made, and how many texts each round accepted."""
     from radgauge.lay.build import Built
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
     counts = [("reports", built.reports)]
     if isinstance(built, Built):
@@ -299,10 +297,11 @@ def print_built(built: Built | BuiltReports) -> None:
     if isinstance(built, Built):
         share = f"{built.translated / built.said:.1%}" if built.said else "none"
         counts += [("sentences of the reports", built.said), ("of these with a lay text", built.translated)]
-    out = console()
-    out.show(table("", Column("", right=True), rows=[(name, f"{value:,}") for name, value in counts]))
+    blocks: list[o.Block] = [
+        table("", Column("", right=True), rows=[(name, f"{value:,}") for name, value in counts])
+    ]
     if isinstance(built, Built):
-        out.print(
+        blocks.append(
             f"{share} of the sentences are lay; reports that mix registers are marked and are no training text"
         )
     checks = ("no_answer", "copied", "language", "sides", "similarity", "fidelity", "llm")
@@ -314,6 +313,6 @@ def print_built(built: Built | BuiltReports) -> None:
         for each in built.rounds
     ]
     heads = ("round", "texts", "accepted", "in all", Column("share", right=True))
-    out.show(table(*heads, *(name.replace("_", " ") for name in checks), rows=rounds))
-    for why, count in built.reasons.items():
-        out.print(f"not accepted: {count} because {why}")
+    by_round = table(*heads, *(name.replace("_", " ") for name in checks), rows=rounds)
+    reasons = (f"not accepted: {count} because {why}" for why, count in built.reasons.items())
+    return [*blocks, by_round, *reasons]

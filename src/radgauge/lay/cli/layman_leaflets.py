@@ -13,14 +13,13 @@ from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
 from radgauge.lay.cli.layman_build import Prompts
 from radgauge.lay.cli.options import layman
+from radgauge.lay.leaflets import PageStyle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from radgauge.lay.leaflets import WrittenLeaflets
     from radgauge.lay.leaflets.writers import LeafletWriter
-
-_PANEL = "Leaflets"
 
 
 @o.command(layman, "write")
@@ -32,34 +31,16 @@ def write_cli(
         typer.Argument(help="One report as text ('-' or nothing: standard input), or a table of reports with -o."),
     ] = None,
     check: Annotated[bool, "Also say what the plain text loses, adds or changes, to stderr."] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for a leaflet of each report.", rich_help_panel=_PANEL),
-    ] = None,
+    output: Annotated[Path | None, "-o", "Folder for a leaflet of each report."] = None,
     writer: Annotated[
         Literal["embedded", "llm", "given"],
-        typer.Option(
-            "--writer",
-            help="embedded: offline; llm: the server of RADGAUGE_LLM_URL; given: column candidate or plain.",
-            rich_help_panel=_PANEL,
-        ),
+        "embedded: offline; llm: the server of --llm; given: column candidate or plain.",
     ] = "embedded",
-    language: Annotated[str, typer.Option("--language", help="Of the plain text.", rich_help_panel=_PANEL)] = "en",
-    large: Annotated[bool, typer.Option("--large-print", help="18 points.", rich_help_panel=_PANEL)] = False,
-    paper: Annotated[
-        Literal["a4", "letter"], typer.Option("--paper", help="Sheet for printing.", rich_help_panel=_PANEL)
-    ] = "a4",
-    hospital: Annotated[
-        str, typer.Option("--hospital", help="Name at the top of each leaflet.", rich_help_panel=_PANEL)
-    ] = "",
-    pdf: Annotated[
-        bool, typer.Option("--pdf", help="Also as PDF, if a browser is installed.", rich_help_panel=_PANEL)
-    ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace leaflets of other reports there.", rich_help_panel=_PANEL)
-    ] = False,
-    words: Prompts = Prompts(),
-    server: o.ReportServer = o.ReportServer(),
+    page: Annotated[PageStyle, "Language and leaflets"] = PageStyle(),
+    pdf: Annotated[bool, "Leaflets also as PDF, if a browser is installed."] = False,
+    replace: Annotated[bool, "Replace leaflets of other reports there."] = False,
+    words: Annotated[Prompts, "Prompts of --writer llm"] = Prompts(),
+    llm: o.Llm = o.LlmSettings(batch=50),
 ) -> None:
     """Write a report in plain language, or a leaflet for the patient of each report of a table, offline.
 
@@ -71,38 +52,37 @@ def write_cli(
 
       echo "No pneumothorax." | radgauge lay write --check
 
-      radgauge lay write reports.csv -o leaflets/ --large-print --paper letter --pdf
+      radgauge lay write reports.csv -o leaflets/ --page large=yes,paper=letter --pdf
     """
-    if out is None:
-        _one_report(report, language, check=check)
+    if output is None:
+        _one_report(report, page.language, check=check)
         return
-    from radgauge.lay.leaflets import PageStyle, write_leaflets
+    from radgauge.lay.leaflets import write_leaflets
     from radgauge.llm import BudgetReached
     from radgauge.render.printing import browser, pdf_printer
 
-    style = PageStyle(language=language, large=large, paper=paper, hospital=hospital)
     if pdf:
         browser()
     texts, given = _table(report, form, given=writer == "given")
     about = {"source": report.name if report is not None else "standard input", "section": form.section or "whole"}
     with ExitStack() as stack:
-        chosen = _writer(writer, given, language, words, server, out, stack, say)
-        keeps(lambda: (out / "leaflets.csv").is_file())
+        chosen = _writer(writer, given, page.language, words, llm, output, stack, say)
+        keeps(lambda: (output / "leaflets.csv").is_file())
         try:
             written = write_leaflets(
                 texts,
-                out,
+                output,
                 writer=chosen,
-                style=style,
+                style=page,
                 printed=stack.enter_context(pdf_printer(of="leaflet")) if pdf else None,
                 replace_others=replace,
                 about=about,
                 progress=say.progress(),
             )
         except BudgetReached as error:
-            echo(f"note: {error}; what is finished is in {out}; a larger max_cost goes on there", err=True)
+            echo(f"note: {error}; what is finished is in {output}; a larger max_cost goes on there", err=True)
             return
-    _tell(written, out, say)
+    _tell(written, output, say)
 
 
 @o.command(layman, "sign")
@@ -185,7 +165,7 @@ def _writer(
     given: Mapping[str, str],
     language: str,
     words: Prompts,
-    server: o.Server,
+    llm: o.LlmSettings,
     out: Path,
     stack: ExitStack,
     say: o.Output,
@@ -209,15 +189,15 @@ def _writer(
     from radgauge.lay.refine import Refinement
     from radgauge.lay.translators import LlmTranslator
 
-    model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.settings))
+    model, journal = stack.enter_context(open_model(out / "journal.jsonl", llm))
     asked = LlmTranslator(
         model,
         journal,
         FindingEncoder(),
         words.of("sentence"),
-        batch=server.settings.batch,
-        parallel=server.settings.parallel,
-        retry_failed=server.settings.retry_failed,
+        batch=llm.batch,
+        parallel=llm.parallel,
+        retry_failed=llm.retry_failed,
         progress=None if say.quiet else CostLine(model),
     )
     stack.callback(lambda: echo(f"note: {usage_text(model.usage)}", err=True))
@@ -226,7 +206,7 @@ def _writer(
 
 def _tell(found: WrittenLeaflets, folder: Path, say: o.Output) -> None:
     if say.as_json:
-        o.print_json(found)
+        say.show(found)
     else:
         echo(
             f"{found.written} of {found.reports} reports have a leaflet: {found.signed} signed, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,12 +23,18 @@ EncoderName = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LayText:
     """What a report's sentences are replaced with, and how the replacement is found."""
 
     sentences: Annotated[str, "A sentence set of your own: two tab-separated columns."] = ""
-    encoder: EncoderName = "findings"
+    encoder: Annotated[
+        str, "findings, static, folder or id of a transformer, or settings of a decoder (.toml)."
+    ] = "findings"
+    threshold: Annotated[float, "Cosine from which two sentences agree."] = 0.8
+    outside: Annotated[
+        Literal["nearest", "write"], "Sentences unlike any of the set: the nearest, as published, or written."
+    ] = "nearest"
 
     def metric(self, **settings: Any) -> Layman:
         """`layman` with an encoder as the verbs name it: 'findings', 'static', or a model."""

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
-
-_LIMITS = "Limits of one request"
+from radgauge.study.server.requests import Limits
 
 
 @o.command(o.app, "serve")
@@ -20,7 +19,6 @@ def serve_cli(
         "A metric to serve; or bleu,errors. Repeatable. Default: errors.",
     ] = None,
     models: o.Models = "embedded",
-    yes: o.Yes = False,
     host: Annotated[str, "Address to listen on; others than this machine need --url."] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any that is free.")] = 8000,
     url: Annotated[str | None, "The address under which other machines come: https://name."] = None,
@@ -31,44 +29,14 @@ def serve_cli(
     ] = None,
     no_token: Annotated[bool, "Let everybody on this machine in; not with other hosts."] = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that judge.")] = 1,
-    queue: Annotated[int, typer.Option("--queue", min=1, help="Requests that wait at most; more get 503.")] = 512,
     reward: Annotated[str, "The metric behind /get_reward; '' = no such address."] = "errors",
     floor: Annotated[float, typer.Option("--floor", max=0.0, help="The reward of what cannot be judged.")] = -1.0,
     references: Annotated[
         Path | None, "Reports of the training set; the reward measures word order and length on them."
     ] = None,
-    seconds: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds that judging may take.", rich_help_panel=_LIMITS)
-    ] = 60.0,
-    most_cases: Annotated[
-        int, typer.Option("--most-cases", min=1, help="Cases of a JSON request.", rich_help_panel=_LIMITS)
-    ] = 1000,
-    most_megabytes: Annotated[
-        int,
-        typer.Option("--most-megabytes", min=1, help="Size of a JSON request.", rich_help_panel=_LIMITS),
-    ] = 16,
-    longest: Annotated[
-        int,
-        typer.Option(
-            "--longest",
-            min=1,
-            help="Characters of the longest text that is judged; longer: not judged.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = 50_000,
-    most_references: Annotated[
-        int, typer.Option("--most-references", min=1, help="References of a case.", rich_help_panel=_LIMITS)
-    ] = 100,
-    most_characters: Annotated[
-        int,
-        typer.Option(
-            "--most-characters", min=1, help="Characters of a case with its references.", rich_help_panel=_LIMITS
-        ),
-    ] = 500_000,
-    no_cache: Annotated[bool, "Neither use nor write the reading cache."] = False,
-    quiet: o.Quiet = False,
+    limits: Annotated[Limits, "Limits of one request"] = Limits(),
 ) -> None:
-    """Judge reports over HTTP: values, intervals and explanations as JSON; needs the extra web.
+    """Judge reports over HTTP (extra web).
 
     Examples:
 
@@ -89,13 +57,12 @@ def serve_cli(
     from radgauge.study.http.tokens import new_token, token_hash
     from radgauge.study.server.app import run
     from radgauge.study.server.judge import Settings
-    from radgauge.study.server.requests import Limits
 
     place = Place(host, port, url, proxy)
     if place.warning:
         echo(f"note: {place.warning}", err=True)
     wanted = tuple(metric or ["errors"])
-    o.agreed(models, [*wanted, *([reward] if reward else [])], yes=yes)
+    o.confirmed(models, [*wanted, *([reward] if reward else [])])
     fresh = None
     if no_token:
         if token_file is not None or not is_loopback(host):
@@ -118,24 +85,16 @@ def serve_cli(
         reward=reward,
         floor=floor,
         references=training_references(references),
-        cache=not no_cache,
+        cache=not o.program().no_cache,
         tokens=tuple(map(token_hash, tokens)),
         workers=workers,
-        limits=Limits(
-            body=most_megabytes << 20,
-            cases=most_cases,
-            seconds=seconds,
-            waiting=queue,
-            longest=longest,
-            references=most_references,
-            case_characters=most_characters,
-        ),
+        limits=limits,
     )
 
     def ready(address: str) -> None:
         if fresh is not None:
             echo(f"token: {fresh}", err=True)
-        if not quiet or fresh is not None:
+        if not o.program().quiet or fresh is not None:
             echo(f"radgauge serves {', '.join(wanted)} at {address} (Ctrl-C ends it)", err=True)
 
     run(settings, place, ready=ready)

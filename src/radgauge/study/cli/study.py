@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,11 +10,35 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.cli.exit_codes import TROUBLE
+from radgauge.cli.lines import echo
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import write_file
+from radgauge.render.tables import Column, table
+from radgauge.render.terminal import console
 
 if TYPE_CHECKING:
-    from radgauge.study import Field, NewStudy
+    from radgauge.study import Field
 
 study = o.subjects("study")
+
+DAYS = 90
+"""Validity of the raters' links."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawSettings:
+    """How studies are drawn and divided among raters."""
+
+    by: Annotated[
+        str | None, "A column of the reports; with --scores one of theirs, or by disagreement of metrics."
+    ] = None
+    equal: Annotated[bool, "As many studies of each stratum, not in proportion."] = False
+    before: Annotated[
+        Path | None, "With --scores: those of an earlier release; strata are by how much worse it has become."
+    ] = None
+    raters_per_case: Annotated[int, "Raters of each study that is not shared."] = 1
+    seed: Annotated[int | None, "Repeats sample and division among raters; blinding is always random."] = None
+
 
 StudyFile = Annotated[Path, typer.Argument(help="The file of the study.")]
 
@@ -37,36 +62,21 @@ def new_cli(
     number: Annotated[
         int | None, typer.Option("--number", "-n", min=1, help="Studies to draw; all without it.")
     ] = None,
-    by: Annotated[
-        str | None,
-        "Draw by this column of the reports; with --scores by one of theirs, or by disagreement of metrics.",
-    ] = None,
-    equal: Annotated[bool, "As many studies of each stratum, not in proportion."] = False,
+    draw: Annotated[DrawSettings, "How studies are drawn and divided"] = DrawSettings(),
     scores: Annotated[
         Path | None,
         "A scores file of the reports: strata are the worst tenth, the next three tenths and the rest.",
-    ] = None,
-    before: Annotated[
-        Path | None, "With --scores: those of an earlier release; strata are by how much worse it has become."
     ] = None,
     shared: Annotated[
         int | None,
         typer.Option("--shared", min=0, help="Studies that every rater sees; all without it."),
     ] = None,
-    raters_per_case: Annotated[
-        int, typer.Option("--raters-per-case", min=1, help="Raters of each study that is not shared.")
-    ] = 1,
     assistance: Annotated[
         Literal["none", "half", "all"],
         "Offer what radgauge's reader would mark, on no, half or all cases.",
     ] = "none",
     no_images: Annotated[bool, "Raters see texts alone, whatever the design shows."] = False,
     title: Annotated[str | None, "Heading of the study."] = None,
-    days: Annotated[float, "How long the raters' links are valid."] = 90,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="Repeats sample and division among raters; blinding is always random."),
-    ] = None,
 ) -> None:
     """Make a study from reports: draw studies, blind the candidates, assign them to raters.
 
@@ -76,7 +86,7 @@ def new_cli(
 
       radgauge study new --references truth.csv --candidates a=a.csv --candidates b=b.csv --design preference
 
-      radgauge study new reports.csv --scores scores.jsonl --by errors_significant --equal -n 100
+      radgauge study new reports.csv --scores scores.jsonl --draw by=errors_significant,equal=yes -n 100
     """
     from radgauge.io.scores_file import read_scores
     from radgauge.study.create import new_study
@@ -89,38 +99,26 @@ def new_cli(
         raters=rater or raters,
         adjudicators=adjudicator or (),
         number=number,
-        by=by,
-        equal=equal,
+        by=draw.by,
+        equal=draw.equal,
         scores=read_scores(scores) if scores is not None else None,
-        before=read_scores(before) if before is not None else None,
+        before=read_scores(draw.before) if draw.before is not None else None,
         images=not no_images,
         shared=shared,
-        raters_per_case=raters_per_case,
+        raters_per_case=draw.raters_per_case,
         assistance=assistance,
-        seed=seed,
-        days=days,
+        seed=draw.seed,
+        days=DAYS,
         title=title,
         provenance=cases.provenance.as_dict(),
     )
     say.notes(*cases.provenance.warnings, *made.notes)
-    if say.as_json:
-        o.print_json(made)
-        return
-    _print_made(made, days)
-
-
-def _print_made(made: NewStudy, days: float) -> None:
-    from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
-
-    out = console()
-    out.say(f"{made.path}: {len(made.sample.studies)} studies")
-    rows = [
-        (person.name, person.role, made.assigned.get(person.id), made.tokens[person.id]) for person in made.people
-    ]
-    out.show(table("who", "role", Column("cases", right=True), "token", rows=rows))
-    out.say(
-        f"Each token is one person's key for {days:g} days, shown only now. `radgauge study serve` prints an "
+    rows = [(each.name, each.role, made.assigned.get(each.id), made.tokens[each.id]) for each in made.people]
+    say.show(
+        made,
+        f"{made.path}: {len(made.sample.studies)} studies",
+        table("who", "role", Column("cases", right=True), "token", rows=rows),
+        f"Each token is one person's key for {DAYS} days, shown only now. `radgauge study serve` prints an "
         "address: ADDRESS/join#TOKEN is that person's link (`study serve --links` makes new links for everybody, "
         "`study token` a new token for one).",
         "Without a server: radgauge study sheet, which needs no tokens",
@@ -132,7 +130,7 @@ def _print_made(made: NewStudy, days: float) -> None:
 def designs_cli(
     design: Annotated[str | None, typer.Argument(help="Show this one: a name, or a TOML file to check.")] = None,
     output: Annotated[Path | None, "-o", "Write the design as TOML, to put in your own words."] = None,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """List the shipped designs, or show one; a design of your own is checked.
 
@@ -142,10 +140,6 @@ def designs_cli(
 
       radgauge study designs rexval -o replication.toml
     """
-    from radgauge.core.errors import UsageError
-    from radgauge.core.files import write_file
-    from radgauge.render.tables import table
-    from radgauge.render.terminal import console
     from radgauge.study.design_file import design_text, load_design, shipped_designs
 
     if output is not None:
@@ -153,28 +147,24 @@ def designs_cli(
             raise UsageError("--output takes a new file, and the name of the design to write")
         write_file(output, design_text(design))
     chosen = [load_design(name) for name in ([design] if design else shipped_designs())]
-    if as_json:
-        o.print_json([{**item.as_dict(), "version": item.version} for item in chosen])
-        return
-    out = console()
+    data = [{**each.as_dict(), "version": each.version} for each in chosen]
     if design is None:
-        out.show(table("design", "title", "asks", rows=[(d.name, d.title, ", ".join(d.keys)) for d in chosen]))
+        rows = [(each.name, each.title, ", ".join(each.keys)) for each in chosen]
+        say.show(data, table("design", "title", "asks", rows=rows))
         return
-    shown = chosen[0]
-    out.say(f"{shown.name} ({shown.version}): {shown.title}", shown.source, "", shown.instructions, "")
-    rows = [(item.key, item.kind, item.per, item.title, _answers_of(item)) for item in shown.fields]
-    out.show(table("field", "kind", "per", "question", "answers", rows=rows))
+    (one,) = chosen
+    fields = [(each.key, each.kind, each.per, each.title, _answers_of(each)) for each in one.fields]
+    heading = (f"{one.name} ({one.version}): {one.title}", one.source, "", one.instructions, "")
+    say.show(data, *heading, table("field", "kind", "per", "question", "answers", rows=fields))
 
 
 def _answers_of(field: Field) -> str:
     """What can be answered, in short."""
     if field.categories:
         levels = ", ".join(level.key for level in field.levels(field.categories[0].key))
-        return ", ".join(category.key for category in field.categories) + (f" x {levels}" if levels else "")
+        return ", ".join(each.key for each in field.categories) + (f" x {levels}" if levels else "")
     if field.options or field.candidates:
-        return ", ".join(
-            [*(["a candidate"] if field.candidates else []), *(category.key for category in field.options)]
-        )
+        return ", ".join([*(["a candidate"] if field.candidates else []), *(each.key for each in field.options)])
     return f"{field.minimum:g} to {field.maximum:g}" if field.kind in ("rating", "number") else "a list"
 
 
@@ -184,31 +174,26 @@ def check_cli(
     anchor: Annotated[
         str | None, "An anchor that new, check, backup or export printed: the study must continue it."
     ] = None,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """Replay every event and prove that the state is what the events give.
 
     Only an anchor that was noted outside the file, or a key in RADGAUGE_STUDY_KEY, shows what somebody changed who
     can write the file.
     """
-    from radgauge.cli.lines import echo
-    from radgauge.render.terminal import console
     from radgauge.study.check import check_study
 
-    result = check_study(file, anchor=anchor)
-    if as_json:
-        o.print_json(result)
-    elif result.problems:
-        console().say(*result.problems)
-    else:
-        echo(
-            f"{file}: {result.events} events replayed to {result.states} states, each as it is kept; "
-            f"last event {result.last_hash[:12] or 'none'}"
+    found = check_study(file, anchor=anchor)
+    lines = [
+        f"{file}: {found.events} events replayed to {found.states} states, each as it is kept; "
+        f"last event {found.last_hash[:12] or 'none'}"
+    ]
+    if anchor is not None and not found.problems:
+        lines.append(
+            f"it continues the anchor; {found.events - int(anchor.partition('.')[0])} events came after it"
         )
-        if anchor is not None:
-            echo(f"it continues the anchor; {result.events - int(anchor.partition('.')[0])} events came after it")
-        echo(f"anchor: {result.anchor}")
-    if result.problems:
+    say.show(found, *(found.problems or [*lines, f"anchor: {found.anchor}"]))
+    if found.problems:
         raise typer.Exit(TROUBLE)
 
 
@@ -236,16 +221,13 @@ def export_cli(
 
       radgauge study export study.sqlite -o rexval/ --form rexval
     """
-    from radgauge.cli.lines import echo
     from radgauge.study.export import export_study
 
     written = export_study(file, output, form=form, adjudicated=adjudicated)
     say.notes(*written.notes)
-    if say.as_json:
-        o.print_json(written)
-        return
-    echo(f"wrote {', '.join(str(path) for path in written.files)}: {written.rows} rows")
-    echo(f"anchor: {written.anchor}", err=True)
+    say.show(written, f"wrote {', '.join(str(each) for each in written.files)}: {written.rows} rows")
+    if not say.as_json:
+        echo(f"anchor: {written.anchor}", err=True)
 
 
 @o.command(study, "token")
@@ -260,7 +242,7 @@ def token_cli(
         "The person is new: an adjudicator gets every case that several raters see.",
     ] = None,
     days: Annotated[float, "How long the new token is valid."] = 90,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """Make a new token for a person, revoke the old ones, or list who has one.
 
@@ -270,10 +252,6 @@ def token_cli(
 
       radgauge study token study.sqlite "Dr Chief" --add adjudicator
     """
-    from radgauge.cli.lines import echo
-    from radgauge.core.errors import UsageError
-    from radgauge.render.tables import table
-    from radgauge.render.terminal import console
     from radgauge.study import Store
 
     if person is None and (revoke or add):
@@ -283,20 +261,17 @@ def token_cli(
     with Store(file) as store:
         if person is None:
             listed = store.tokens()
-            if as_json:
-                o.print_json(listed)
-                return
-            rows = [(row.person, row.created, row.expires, row.revoked or "no") for row in listed]
-            console().show(table("who", "made", "valid until", "revoked", rows=rows))
+            rows = [(each.person, each.created, each.expires, each.revoked or "no") for each in listed]
+            say.show(listed, table("who", "made", "valid until", "revoked", rows=rows))
             return
         if add:
             person = store.add_person(person, role=add).id
         if revoke:
             number = store.revoke_tokens(person)
-            o.print_json({"revoked": number}) if as_json else echo(f"{number} tokens are no longer valid")
+            say.show({"revoked": number}, f"{number} tokens are no longer valid")
             return
         token = store.new_token(person, days=days)
-        o.print_json({"person": person, "token": token}) if as_json else echo(token)
+        say.show({"person": person, "token": token}, token)
 
 
 @o.command(study, "backup")
@@ -305,18 +280,16 @@ def backup_cli(
     target: Annotated[Path, typer.Argument(help="The copy; it must be new.")],
 ) -> None:
     """Copy a study while it runs; the copy is checked."""
-    from radgauge.cli.lines import echo
-    from radgauge.core.errors import InputError
     from radgauge.study import Store
     from radgauge.study.check import check_study
 
     with Store(file) as store:
         store.backup(target)
-    result = check_study(target)
-    if result.problems:
-        raise InputError(f"{target} was written and does not prove itself: {result.problems[0]}")
-    echo(f"wrote {target}: {result.events} events, checked")
-    echo(f"anchor: {result.anchor}")
+    found = check_study(target)
+    if found.problems:
+        raise InputError(f"{target} was written and does not prove itself: {found.problems[0]}")
+    echo(f"wrote {target}: {found.events} events, checked")
+    echo(f"anchor: {found.anchor}")
 
 
 @o.command(study, "sheet")
@@ -333,7 +306,6 @@ def sheet_cli(
 
       radgauge study collect study.sqlite answers-rater-1.json answers-rater-2.json
     """
-    from radgauge.cli.lines import echo
     from radgauge.study.sheet import write_sheets
 
     for written in write_sheets(file, folder, people=rater):
@@ -344,20 +316,16 @@ def sheet_cli(
 def collect_cli(
     file: StudyFile,
     sheets: Annotated[list[Path], typer.Argument(help="Files that the forms have saved.")],
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
 ) -> None:
     """Take filled sheets into the study, with the checks of the page; twice is as good as once."""
-    from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
     from radgauge.study.sheet import collect
 
-    collected = collect(file, sheets)
-    if as_json:
-        o.print_json(collected)
-    else:
-        numbers = [Column(name, right=True) for name in ("changed", "submitted", "open")]
-        rows = [(row.file, row.person, row.changed, row.submitted, row.open) for row in collected]
-        console().show(table("sheet", "rater", *numbers, rows=rows))
-        console(stderr=True).say(*(f"{row.file}: {problem}" for row in collected for problem in row.problems))
-    if any(row.problems for row in collected):
+    found = collect(file, sheets)
+    numbers = [Column(name, right=True) for name in ("changed", "submitted", "open")]
+    rows = [(each.file, each.person, each.changed, each.submitted, each.open) for each in found]
+    say.show(found, table("sheet", "rater", *numbers, rows=rows))
+    if not say.as_json:
+        console(stderr=True).say(*(f"{each.file}: {problem}" for each in found for problem in each.problems))
+    if any(each.problems for each in found):
         raise typer.Exit(TROUBLE)

@@ -57,17 +57,13 @@ def estimate_cli(
         width=width,
         level=level,
     )
-    if say.as_json:
-        o.print_json(estimate)
-        return
-    _print(estimate)
+    say.show(estimate, *_blocks(estimate))
     say.notes(*estimate.notes)
 
 
-def _print(estimate: Estimate) -> None:
+def _blocks(estimate: Estimate) -> list[o.Block]:
     from radgauge.core.wording import interval, share
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
     heads = [
         Column(name, right=True) for name in ("judged", "mean", "interval", "labels alone", "narrower", "tau")
@@ -86,6 +82,5 @@ def _print(estimate: Estimate) -> None:
         if estimate.width is not None:
             cells.append("not reachable" if line.labels_needed is None else line.labels_needed)
         rows.append(cells)
-    out = console()
-    out.say(f"mean {estimate.target} over {estimate.n_studies} studies, from judged ones and {estimate.column}:")
-    out.show(table("system", *heads, rows=rows))
+    about = f"mean {estimate.target} over {estimate.n_studies} studies, from judged ones and {estimate.column}:"
+    return [about, table("system", *heads, rows=rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,6 +13,17 @@ from radgauge.study.cli.study import study
 
 if TYPE_CHECKING:
     from radgauge.study.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """What is tried, and how often."""
+
+    studies: Annotated[tuple[int, ...], "Numbers of studies to try: 25+50+100."] = (25, 50, 100, 200, 400)
+    raters: Annotated[tuple[int, ...], "Numbers of raters to try: 1+2+3."] = (1, 2, 3, 5)
+    simulations: Annotated[int, "Simulated studies per size."] = 1000
+    level: Annotated[float, "Coverage of the intervals."] = 0.95
+    seed: int = 0
 
 
 @o.command(study, "plan")
@@ -26,14 +38,10 @@ def plan_cli(
     width: Annotated[
         float | None, typer.Option("--width", "-w", min=0, help="The width of the interval that is wanted.")
     ] = None,
-    studies: Annotated[str, "Numbers of studies to try."] = "25,50,100,200,400",
-    raters: Annotated[str, "Numbers of raters to try."] = "1,2,3,5",
     systems: Annotated[str | None, "The two systems of a difference: A,B."] = None,
     scores: Annotated[Path | None, "Scores file of the judged reports, for a correlation."] = None,
     column: Annotated[str | None, "Output of the metric in --scores; the first without it."] = None,
-    level: o.Level = 0.95,
-    simulations: Annotated[int, typer.Option("--simulations", min=50, help="Simulated studies per size.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the simulation.")] = 0,
+    simulation: Annotated[SimulationSettings, "The simulation"] = SimulationSettings(),
 ) -> None:
     """How many studies and raters for an interval of a wanted width, by simulation from an earlier study.
 
@@ -51,55 +59,43 @@ def plan_cli(
     pair = o.names(systems)
     if pair is not None and len(pair) != 2:
         raise UsageError("--systems takes two names with a comma between them")
-    planned = plan_study(
+    found = plan_study(
         read_judgments(earlier),
         target=target,
         statistic=statistic,
-        studies=_numbers(studies, "--studies"),
-        raters=_numbers(raters, "--raters"),
+        studies=simulation.studies,
+        raters=simulation.raters,
         width=width,
         systems=(pair[0], pair[1]) if pair else None,
         scores=read_scores(scores) if scores is not None else None,
         column=column,
-        level=level,
-        simulations=simulations,
-        seed=seed,
+        level=simulation.level,
+        simulations=simulation.simulations,
+        seed=simulation.seed,
     )
-    if say.as_json:
-        o.print_json(planned)
-        return
-    _print(planned)
-    say.notes(*planned.notes)
+    say.show(found, *_blocks(found))
+    say.notes(*found.notes)
 
 
-def _numbers(text: str, option: str) -> list[int]:
-    from radgauge.core.errors import UsageError
-
-    parts = o.names(text) or []
-    if not parts or not all(part.isdecimal() for part in parts):
-        raise UsageError(f"{option} takes whole numbers with commas between them, got {text!r}")
-    return [int(part) for part in parts]
-
-
-def _print(plan: Plan) -> None:
+def _blocks(found: Plan) -> list[o.Block]:
     from radgauge.render.tables import Column, table
-    from radgauge.render.terminal import console
 
-    out = console()
-    people = list(dict.fromkeys(line.raters for line in plan.lines))
-    width = {(line.studies, line.raters): line.width for line in plan.lines}
+    people = list(dict.fromkeys(line.raters for line in found.lines))
+    width = {(line.studies, line.raters): line.width for line in found.lines}
     heads = [Column(f"{n} rater{'s' if n > 1 else ''}", right=True) for n in people]
-    sizes = list(dict.fromkeys(line.studies for line in plan.lines))
+    sizes = list(dict.fromkeys(line.studies for line in found.lines))
     rows = [(size, *(width[size, n] for n in people)) for size in sizes]
-    out.say(f"width of the interval of the {plan.statistic} of {plan.target}:")
-    out.show(table(Column("studies", right=True), *heads, rows=rows))
-    parts = plan.components
-    out.say(
+    about = f"width of the interval of the {found.statistic} of {found.target}:"
+    parts = found.components
+    blocks: list[o.Block] = [
+        about,
+        table(Column("studies", right=True), *heads, rows=rows),
         f"variance between cases {parts.cases:.3f}, between raters {parts.raters:.3f}, rest {parts.residual:.3f}; "
-        f"mean {parts.mean:.3f}"
-    )
-    if plan.width is None:
-        return
-    for n, size in plan.enough.items():
+        f"mean {parts.mean:.3f}",
+    ]
+    if found.width is None:
+        return blocks
+    for n, size in found.enough.items():
         enough = f"{size} studies" if size is not None else f"more than {max(sizes)} studies, or no number at all"
-        out.say(f"{n} rater{'s' if n > 1 else ''}: {enough} for a width of {plan.width:g}")
+        blocks.append(f"{n} rater{'s' if n > 1 else ''}: {enough} for a width of {found.width:g}")
+    return blocks

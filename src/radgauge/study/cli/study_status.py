@@ -8,23 +8,22 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.core.wording import interval, number
+from radgauge.render.tables import Column, table
 from radgauge.study.cli.study import StudyFile, study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.render.terminal import Terminal
     from radgauge.study.overview import Agreeing, AssistanceEffect, Disagreement, Progress
 
 
 @o.command(study, "status")
 def status_cli(
     file: StudyFile,
-    as_json: o.AsJson = False,
+    say: o.Output = o.Output(),
     most: Annotated[int, typer.Option("--cases", min=0, help="Cases on which raters differ most to list.")] = 10,
 ) -> None:
     """Progress, time, agreement so far, and the cases on which raters are furthest apart."""
-    from radgauge.render.terminal import console
     from radgauge.study import Store
     from radgauge.study.overview import agreement_so_far, assistance_effects, disagreements, progress
 
@@ -33,34 +32,29 @@ def status_cli(
         agreeing = agreement_so_far(store)
         apart = disagreements(store, max_items=most)
         effects = assistance_effects(store)
-    if as_json:
-        listed = [{**_plain(agreement), "pairs": _pairs(agreement)} for agreement in agreeing]
-        o.print_json({"progress": people, "agreement": listed, "disagreements": apart, "assistance": effects})
-        return
-    out = console()
-    _print_progress(out, people)
-    if agreeing:
-        _print_agreement(out, agreeing)
-    if apart:
-        _print_apart(out, apart)
-    if effects:
-        _print_effects(out, effects)
+    listed = [{**_plain(each), "pairs": _pairs(each)} for each in agreeing]
+    blocks = [_progress_table(people)]
+    blocks += _agreement_blocks(agreeing) if agreeing else []
+    blocks += _disagreement_blocks(apart) if apart else []
+    blocks += _effect_blocks(effects) if effects else []
+    data = {"progress": people, "agreement": listed, "disagreements": apart, "assistance": effects}
+    say.show(data, *blocks)
 
 
-def _plain(agreement: Agreeing) -> dict[str, object]:
+def _plain(found: Agreeing) -> dict[str, object]:
     return {
-        "question": agreement.question,
-        "cases": agreement.cases,
-        "icc": agreement.icc,
-        "alpha": agreement.alpha,
-        "kappa": agreement.kappa,
+        "question": found.question,
+        "cases": found.cases,
+        "icc": found.icc,
+        "alpha": found.alpha,
+        "kappa": found.kappa,
     }
 
 
-def _pairs(agreement: Agreeing) -> list[dict[str, object]]:
+def _pairs(found: Agreeing) -> list[dict[str, object]]:
     return [
-        {"first": first, "second": second, "kappa": kappa.value, "equal": agreement.same[first, second]}
-        for (first, second), kappa in agreement.pairs.items()
+        {"first": first, "second": second, "kappa": kappa.value, "equal": found.same[first, second]}
+        for (first, second), kappa in found.pairs.items()
     ]
 
 
@@ -69,69 +63,62 @@ def _practice(person: Progress) -> str:
     return ("none" if not of else f"{right} of {of} right") if person.trained else "open"
 
 
-def _print_progress(out: Terminal, people: Sequence[Progress]) -> None:
-    from radgauge.render.tables import Column, table
-
+def _progress_table(people: Sequence[Progress]) -> o.Block:
     heads = [Column(name, right=True) for name in ("done", "of", "cannot judge", "median time", "hours")]
     rows = [
         (
-            *(person.name, person.role, _practice(person), person.submitted, person.assigned),
-            *(person.cannot_judge, f"{number(person.median_seconds, 0)} s", number(person.seconds / 3600, 1)),
+            *(each.name, each.role, _practice(each), each.submitted, each.assigned),
+            *(each.cannot_judge, f"{number(each.median_seconds, 0)} s", number(each.seconds / 3600, 1)),
         )
-        for person in people
+        for each in people
     ]
-    out.show(table("who", "role", "practice", *heads, rows=rows))
+    return table("who", "role", "practice", *heads, rows=rows)
 
 
-def _print_agreement(out: Terminal, agreeing: Sequence[Agreeing]) -> None:
-    from radgauge.render.tables import Column, table
-
+def _agreement_blocks(agreeing: Sequence[Agreeing]) -> list[o.Block]:
     rows = [
         (
-            row.question,
-            row.cases,
-            number(row.icc.value) if row.icc is not None else "",
-            number(row.alpha.value),
-            interval(row.alpha.interval.low, row.alpha.interval.high),
-            number(row.kappa),
+            each.question,
+            each.cases,
+            number(each.icc.value) if each.icc is not None else "",
+            number(each.alpha.value),
+            interval(each.alpha.interval.low, each.alpha.interval.high),
+            number(each.kappa),
         )
-        for row in agreeing
+        for each in agreeing
     ]
     heads = ("cases", "ICC(2,1)", "alpha")
-    out.print("\nagreement so far, on what at least two have submitted:")
     right = [Column(name, right=True) for name in heads]
-    out.show(table("question", *right, "interval", Column("mean kappa", right=True), rows=rows))
-    for row in agreeing:
-        pairs = ", ".join(f"{a} and {b} {number(kappa.value)}" for (a, b), kappa in row.pairs.items())
-        out.say(f"kappa on {row.question}: {pairs}")
+    blocks: list[o.Block] = ["\nagreement so far, on what at least two have submitted:"]
+    blocks.append(table("question", *right, "interval", Column("mean kappa", right=True), rows=rows))
+    for each in agreeing:
+        pairs = ", ".join(f"{a} and {b} {number(kappa.value)}" for (a, b), kappa in each.pairs.items())
+        blocks.append(f"kappa on {each.question}: {pairs}")
+    return blocks
 
 
-def _print_apart(out: Terminal, apart: Sequence[Disagreement]) -> None:
-    from radgauge.render.tables import Column, table
-
+def _disagreement_blocks(apart: Sequence[Disagreement]) -> list[o.Block]:
     rows = [
         (
-            row.study,
-            row.system,
-            row.spread,
-            ", ".join(f"{who} {value:g}" for who, value in row.answers.items()),
+            each.study,
+            each.system,
+            each.spread,
+            ", ".join(f"{who} {value:g}" for who, value in each.answers.items()),
         )
-        for row in apart
+        for each in apart
     ]
-    out.say(f"\nfurthest apart on {apart[0].question}:")
-    out.show(table("study", "system", Column("range", right=True), "answers", rows=rows))
+    made = table("study", "system", Column("range", right=True), "answers", rows=rows)
+    return [f"\nfurthest apart on {apart[0].question}:", made]
 
 
-def _print_effects(out: Terminal, effects: Sequence[AssistanceEffect]) -> None:
-    from radgauge.render.tables import Column, table
-
+def _effect_blocks(effects: Sequence[AssistanceEffect]) -> list[o.Block]:
     rows = [
         (
-            *(effect.question, effect.assisted, effect.alone, effect.difference.value),
-            interval(effect.difference.low, effect.difference.high),
+            *(each.question, each.assisted, each.alone, each.difference.value),
+            interval(each.difference.low, each.difference.high),
         )
-        for effect in effects
+        for each in effects
     ]
-    out.print("\nwith radgauge's suggestions in view, and without:")
     heads = [Column(name, right=True) for name in ("with", "without", "difference")]
-    out.show(table("question", *heads, "interval", rows=rows))
+    made = table("question", *heads, "interval", rows=rows)
+    return ["\nwith radgauge's suggestions in view, and without:", made]

@@ -130,7 +130,7 @@ class Judge:
 
     def _record(self, case: Case, results: Results, at: int, explain: bool) -> dict[str, Any]:
         record: dict[str, Any] = {"id": case.id, "system": case.system, "values": {}, "not_judged": {}}
-        for name, scores in results.items():
+        for name, scores in results.judges.items():
             values = (number(value) for value in scores.values[at])
             record["values"] |= dict(zip(scores.columns, values, strict=True))
             if (why := scores.reasons.get(case.key)) is not None:
@@ -191,7 +191,7 @@ def summary_records(results: Results, options: RequestOptions) -> list[dict[str,
 def notes_on(cases: Sequence[Case], results: Results) -> list[str]:
     """What the reader of the values should know; no text of a report."""
     notes = text_notes(cases, places=[f"case {at}" for at in range(1, len(cases) + 1)])
-    if any(column.endswith("_embedded") for scores in results.values() for column in scores.columns):
+    if any(column.endswith("_embedded") for scores in results.judges.values() for column in scores.columns):
         notes.append(
             "columns that end in _embedded run on radgauge's own offline reader and are not comparable with "
             "published numbers"
@@ -202,7 +202,7 @@ def notes_on(cases: Sequence[Case], results: Results) -> list[str]:
 def joined(parts: Sequence[Results]) -> Results:
     """The results of the parts of a request as one."""
     found = {}
-    for name, first in parts[0].items():
+    for name, first in parts[0].judges.items():
         all_of = [part[name] for part in parts]
         found[name] = replace(
             first,

@@ -28,7 +28,7 @@ class RadgaugeMetric(evaluate.Metric):  # type: ignore[misc]
             references=references, candidates=predictions, metrics=metric, models=models, progress=False
         )
         found: dict[str, float] = {}
-        for name, scores in results.items():
+        for name, scores in results.judges.items():
             found[scores.columns[0]] = float(scores.corpus_scores(*sums(scores.rows))[0])
             found[f"{name}_not_judged"] = len(scores.reasons)
         return found
