@@ -91,6 +91,8 @@ def test_settings_and_aliases_of_a_class_in_a_file(file: Path) -> None:
 def test_messages(file: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file"):
         load(f"{tmp_path / 'nowhere.py'}:score")
+    with pytest.raises(UsageError, match=r"my_metric\.py:NAME"):
+        load("my_metric.py")
     with pytest.raises(UsageError, match=r"'score'; it has: .*shared_words"):
         load(f"{file}:score")
     with pytest.raises(UsageError, match="needs a name"):

@@ -80,6 +80,8 @@ def metric_class(name: str) -> type[Metric]:
     else:
         close = difflib.get_close_matches(name, metric_names(), n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
+        if name.endswith(".py"):
+            hint = f"name the function or class of a file behind a colon ({name}:NAME); "
         raise UsageError(f"there is no metric {name!r}; {hint}`radgauge metrics` shows all")
     return typing.cast("type[Metric]", member)
 
