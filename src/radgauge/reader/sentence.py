@@ -11,56 +11,16 @@ from typing import NamedTuple
 
 from radgauge.reader.anaphora import not_there, refers_back
 from radgauge.reader.assertion import asked_findings, assert_items, clause_starts, question
-from radgauge.reader.attributes import (
-    LONG_AGO,
-    REPORTED,
-    changed_aspects,
-    describe,
-    is_degree_of_change,
-    mark_dated,
-    mark_history,
-    measure,
-    over_limits,
-    stops,
-)
+from radgauge.reader.attributes import is_degree_of_change, stops
 from radgauge.reader.composing import Draft
 from radgauge.reader.drafts import drafts_of
 from radgauge.reader.ellipsis import TRIGGERS, unnamed_findings
 from radgauge.reader.implied import implied_denials
-from radgauge.reader.open_claims import count_content, open_claims
-from radgauge.reader.polarity import cancel_double_negation, turn_denials
+from radgauge.reader.open_claims import count_content
+from radgauge.reader.passes import ATTRIBUTES, SIDES, TAGGING, Parse, words_of
 from radgauge.reader.reading import Attributes, Mention, Modifier, Relation
-from radgauge.reader.retag import (
-    SHORT_OF,
-    adjectives_in_front,
-    clear_of,
-    compare_places,
-    compare_sides,
-    deny_changes,
-    deny_predicates,
-    fall_short,
-    join_levels,
-    misplaced_devices,
-    normal_aspects,
-    not_seen_before,
-    pathological_nodes,
-    places_of_wholes,
-    set_aside_preamble,
-)
-from radgauge.reader.senses import choose_senses, share_heads
-from radgauge.reader.sides import (
-    fronted_sides,
-    give_side,
-    same_side,
-    sides_behind,
-    sides_of_companions,
-    sides_of_conclusions,
-    split_by_side,
-    topic_side,
-)
+from radgauge.reader.sides import give_side, topic_side
 from radgauge.reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
-from radgauge.reader.wholes import sides_of_wholes
-from radgauge.text.tokens import Tokens
 
 _GRADES = ("trace", "mild", "moderate", "severe")
 _MENTIONED = FINDINGS | {"anatomy", "normality"}
@@ -81,7 +41,6 @@ class SentenceReading(NamedTuple):
     counterpart: tuple[str, int, int] = ("", 0, 0)  # what it denies of that: "the lateral one is not", and where
 
 
-_SHOUTED = 20  # characters of a sentence in capitals; shorter ones may be abbreviations alone
 _MEASURED = frozenset({"increased", "increase", "decreased", "decrease", "larger", "smaller"})
 """Words of change that in a term compare with the normal: "decrease in liver density"."""
 _BREAKS = frozenset({"comma", "semicolon", "colon", "open"})
@@ -90,124 +49,45 @@ _RELATIVE = frozenset({"which", "that", "and", "-", "–"})
 
 def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     """Mentions of one sentence with everything that is said about them."""
-    tokens = vocabulary.spelling.tokens(text)
-    items = vocabulary.match(tokens, lowered=text.islower(), capitals=text.isupper() and len(text) > _SHOUTED)
-    roles = {item.role for item in items}
-    if "number" in roles:
-        items = join_levels(items, tokens)
-    if not roles.isdisjoint(("conjunction", "comma", "slash")):
-        share_heads(items, tokens, vocabulary)
-    choose_senses(items, words_of(items, tokens), vocabulary)
-    places_of_wholes(items, vocabulary)
-    adjectives_in_front(items)
-    words = words_of(items, tokens)
-    if "pathologic" in text:
-        pathological_nodes(items, words)
-    if not roles.isdisjoint(("colon", "semicolon")):
-        set_aside_preamble(items, words)
-    if "side" in roles:
-        same_side(items, vocabulary)
-        compare_sides(items, words)
-    if "device" in roles:
-        misplaced_devices(items, words, vocabulary.misplaced)
-    if "unknown" in roles:
-        items = open_claims(items, words, tokens, vocabulary.compositions)
-        words = words_of(items, tokens)
-    if "normality" in roles:
-        clear_of(items, words)
-        normal_aspects(items, words)
-    if not SHORT_OF.isdisjoint(words):
-        fall_short(items, words, vocabulary)
-    joined = "verb" in roles or not roles.isdisjoint(("comma", "conjunction", "semicolon"))
-    starts = clause_starts(items, words) if joined else [False] * len(items)
-    if "change" in roles:
-        compare_places(items, words)
-        deny_changes(items, words)
-    if "cue" in roles:
-        not_seen_before(items, words)
-        cancel_double_negation(items, words)
-        deny_predicates(items, words)
+    parse = Parse.of(text, vocabulary)
+    parse.apply(TAGGING)
+    items, words, tokens = parse.items, parse.words, parse.tokens
     questioned = asked_findings(items, words, tokens) if "?" in text else {}
-    drafts = drafts_of(items, words, starts, vocabulary)
-    if not drafts:
+    parse.drafts = drafts_of(items, words, parse.starts, vocabulary)
+    if not parse.drafts:
         content, understood, unread = count_content(items, tokens)
         return SentenceReading((), (), (), unread, content, understood, counterpart=not_there(text))
-    if "side" in roles or not TRIGGERS.isdisjoint(words):
-        drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
-    for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
-        if items[draft.item].role not in _MENTIONED:
-            composed = vocabulary.lexicon.concepts.get(draft.concept)
-            role = "open" if draft.concept.startswith("open:") else composed.kind if composed else "abnormality"
-            items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
+    if "side" in parse.roles or not TRIGGERS.isdisjoint(words):
+        parse.drafts = unnamed_findings(items, words, parse.starts, parse.drafts, vocabulary)
+    _name_composed(parse)
     content, understood, unread = count_content(items, tokens)
-    status, decided = assert_items(items, words, starts)
-    if text.endswith("?"):
-        question(items, status)
-    for index, mark in questioned.items():
-        if status[index] == "present":
-            status[index], decided[index] = "uncertain", mark
-    for draft in drafts:
-        if draft.unnamed:
-            status[draft.item], decided[draft.item] = ("absent" if draft.denied else "present"), -1
-    if "normality" in roles or any(draft.inverse or items[draft.item].role == "normality" for draft in drafts):
-        drafts = turn_denials(items, words, starts, drafts, vocabulary, (status, decided))
-    described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
-    owner = describe(items, words, starts, drafts) if described else {}
-    if "change" in roles:
-        changed_aspects(items, words, drafts, vocabulary)
-    if "unit" in roles:
-        measure(items, words, drafts)
-        drafts = over_limits(items, words, drafts, vocabulary)
-    if (
-        "context" in roles
-        or not REPORTED.isdisjoint(words)
-        or any(item.role == "cue" and item.value == "history" for item in items)
-    ):
-        mark_history(items, words, starts, drafts)
-    if "number" in roles or not LONG_AGO.isdisjoint(words) or "last" in words:
-        mark_dated(items, words, drafts)
-    topic, about = "", 0
-    if "side" in roles:
-        sides_of_wholes(items, words, starts, drafts, vocabulary)
-    if any(len(draft.explicit) > 1 or draft.sides_differ for draft in drafts):
-        drafts, owner = split_by_side(items, drafts, owner, vocabulary)
-    if "side" in roles:
-        topic, about = topic_side(items, drafts)
-    order_of = {draft.item: position for position, draft in enumerate(drafts)}
-    advice = _advice_from(items, words) if "context" in roles else len(items)
-    mentions = []
-    relations = []
-    for position, draft in enumerate(drafts):
-        side = draft.side or _side(draft, drafts, order_of, items, tokens, vocabulary)
-        context = "recommendation" if draft.item >= advice else "history" if draft.history else "current"
-        mention = _mention(text, tokens, items, words, draft, vocabulary, (status, decided), (side, context))
-        mentions.append(mention)
-        if draft.explicit and mention.kind != "anatomy":
-            relations += [
-                Relation(position, order_of[index], "located_at") for index in draft.explicit if index in order_of
-            ]
-    if "cue" in roles and len(mentions) > 1:
-        relations += _suggestions(items, drafts, mentions)
-        sides_of_conclusions(mentions, relations, vocabulary)
-    if "side" in roles:
-        sides_behind(items, words, starts, drafts, mentions, vocabulary)
-        fronted_sides(items, starts, drafts, mentions, vocabulary)
-    if len(mentions) > 1 and any(mention.attributes.laterality for mention in mentions):
-        sides_of_companions(items, words, drafts, mentions, vocabulary)
+    _assert(parse, questioned)
+    parse.apply(ATTRIBUTES)
+    topic, about = topic_side(items, parse.drafts) if "side" in parse.roles else ("", 0)
+    order_of = {draft.item: position for position, draft in enumerate(parse.drafts)}
+    _mention_drafts(parse, order_of)
+    parse.apply(SIDES)
     if topic:
-        give_side(mentions, topic, about, vocabulary)
+        give_side(parse.mentions, topic, about, vocabulary)
     modifiers = tuple(
         [
             Modifier(
-                tokens.starts[item.first], tokens.ends[item.last - 1], item.role, item.value, owner.get(index, -1)
+                tokens.starts[item.first],
+                tokens.ends[item.last - 1],
+                item.role,
+                item.value,
+                parse.owner.get(index, -1),
             )
             for index, item in enumerate(items)
             if item.role in MODIFIERS and index not in order_of
         ]
     )
-    implied = implied_denials(items, words, drafts, mentions, vocabulary) if "normality" in roles else []
+    mentions, relations = parse.mentions, parse.relations
+    implied = (
+        implied_denials(items, words, parse.drafts, mentions, vocabulary) if "normality" in parse.roles else []
+    )
     mentions += implied
-    if implied or any(draft.first != draft.item for draft in drafts):
+    if implied or any(draft.first != draft.item for draft in parse.drafts):
         mentions, modifiers, relations = _in_order(mentions, modifiers, relations)
     refers = refers_back(tokens.norms) or any(
         mention.attributes.laterality in ("same", "other") for mention in mentions
@@ -217,6 +97,46 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     return SentenceReading(
         tuple(mentions), modifiers, tuple(relations), unread, content, understood, refers, normal, unnamed
     )
+
+
+def _name_composed(parse: Parse) -> None:
+    """Make findings of words with their structure, so that they can be denied: "no fluid in the pleura"."""
+    concepts = parse.vocabulary.lexicon.concepts
+    for draft in parse.drafts:
+        item = parse.items[draft.item]
+        if item.role not in _MENTIONED:
+            composed = concepts.get(draft.concept)
+            role = "open" if draft.concept.startswith("open:") else composed.kind if composed else "abnormality"
+            parse.items[draft.item] = item._replace(role=role, value=draft.concept, form="noun")
+
+
+def _assert(parse: Parse, questioned: dict[int, int]) -> None:
+    """Decide what is present, absent or uncertain; `questioned` are findings with a question mark of their own."""
+    parse.status, parse.decided = status, decided = assert_items(parse.items, parse.words, parse.starts)
+    if parse.text.endswith("?"):
+        question(parse.items, status)
+    for index, mark in questioned.items():
+        if status[index] == "present":
+            status[index], decided[index] = "uncertain", mark
+    for draft in parse.drafts:
+        if draft.unnamed:
+            status[draft.item], decided[draft.item] = ("absent" if draft.denied else "present"), -1
+
+
+def _mention_drafts(parse: Parse, order_of: dict[int, int]) -> None:
+    """Finish the drafts as mentions, with their places and what they suggest as relations."""
+    advice = _advice_from(parse.items, parse.words) if "context" in parse.roles else len(parse.items)
+    for position, draft in enumerate(parse.drafts):
+        side = draft.side or _side(parse, draft, order_of)
+        context = "recommendation" if draft.item >= advice else "history" if draft.history else "current"
+        mention = _mention(parse, draft, side, context)
+        parse.mentions.append(mention)
+        if draft.explicit and mention.kind != "anatomy":
+            parse.relations += [
+                Relation(position, order_of[index], "located_at") for index in draft.explicit if index in order_of
+            ]
+    if "cue" in parse.roles and len(parse.mentions) > 1:
+        parse.relations += _suggestions(parse)
 
 
 def _advice_from(items: Sequence[Item], words: Sequence[str]) -> int:
@@ -241,26 +161,10 @@ def _in_order(
     )
 
 
-def words_of(items: Sequence[Item], tokens: Tokens) -> list[str]:
-    """The normal form of each item's words."""
-    norms = tokens.norms
-    return [
-        norms[item.first] if item.last - item.first == 1 else " ".join(norms[item.first : item.last])
-        for item in items
-    ]
-
-
-def _mention(
-    text: str,
-    tokens: Tokens,
-    items: Sequence[Item],
-    words: Sequence[str],
-    draft: Draft,
-    vocabulary: Vocabulary,
-    asserted: tuple[Sequence[str], Sequence[int]],
-    entry: tuple[str, str],
-) -> Mention:
-    """The finished mention of a draft; `asserted` per item, `known` are its side and context."""
+def _mention(parse: Parse, draft: Draft, side: str, context: str) -> Mention:
+    """The finished mention of a draft."""
+    text, tokens, items, words = parse.text, parse.tokens, parse.items, parse.words
+    vocabulary = parse.vocabulary
     item = items[draft.item]
     start, end = tokens.starts[items[draft.first].first], tokens.ends[item.last - 1]
     concept = vocabulary.lexicon.concepts.get(draft.concept)
@@ -268,8 +172,8 @@ def _mention(
     assertion, cue = "present", ""
     locations: tuple[str, ...] = ()
     if kind != "anatomy":
-        assertion = asserted[0][draft.item]
-        if (by := asserted[1][draft.item]) >= 0:
+        assertion = parse.status[draft.item]
+        if (by := parse.decided[draft.item]) >= 0:
             cue = text[tokens.starts[items[by].first] : tokens.ends[items[by].last - 1]]
         elif draft.change == "resolved" and kind in FINDINGS:
             assertion = "absent"
@@ -297,7 +201,7 @@ def _mention(
     if kind in FINDINGS and item.last - item.first > 1:
         inner = _inside(tokens.norms[item.first : item.last], vocabulary, concept.name if concept else "")
         severity, change = severity or inner[0], change or inner[1]
-    stated = (entry[0], locations, severity, tuple(draft.sizes), change, descriptors, cue, entry[1])
+    stated = (side, locations, severity, tuple(draft.sizes), change, descriptors, cue, context)
     form = "clause" if draft.clause else item.form
     attributes = tuple.__new__(Attributes, stated)  # half the time of the constructor
     read = (start, end, text[start:end], draft.concept, kind, assertion, 0, attributes, form)
@@ -327,31 +231,24 @@ def _inside(norms: tuple[str, ...], vocabulary: Vocabulary, name: str) -> tuple[
     return severity, change
 
 
-def _side(
-    draft: Draft,
-    drafts: Sequence[Draft],
-    order_of: dict[int, int],
-    items: Sequence[Item],
-    tokens: Tokens,
-    vocabulary: Vocabulary,
-) -> str:
+def _side(parse: Parse, draft: Draft, order_of: dict[int, int]) -> str:
     """Side of a mention that names none: that of its places, its concept, or a word like "bibasilar"."""
-    side_found = ""
+    common = ""
     for index in (draft.item, *draft.explicit):
-        item = items[index]
-        side = drafts[order_of[index]].side if index in order_of else ""
-        side = side or vocabulary.sides.get(item.value, "")
-        if not side and tokens.texts[item.last - 1].lower() in vocabulary.bilateral_words:
+        item = parse.items[index]
+        side = parse.drafts[order_of[index]].side if index in order_of else ""
+        side = side or parse.vocabulary.sides.get(item.value, "")
+        if not side and parse.tokens.texts[item.last - 1].lower() in parse.vocabulary.bilateral_words:
             side = "bilateral"
-        if side and side != side_found:
-            side_found = "bilateral" if side_found and "midline" not in (side_found, side) else side
-    return side_found
+        if side and side != common:
+            common = "bilateral" if common and "midline" not in (common, side) else side
+    return common
 
 
-def _suggestions(items: Sequence[Item], drafts: Sequence[Draft], mentions: Sequence[Mention]) -> list[Relation]:
+def _suggestions(parse: Parse) -> list[Relation]:
     """The finding before a linking cue suggests those behind it: "opacity consistent with pneumonia"."""
-    relations = []
-    findings = [position for position, mention in enumerate(mentions) if mention.kind in FINDINGS]
+    items, drafts, relations = parse.items, parse.drafts, []
+    findings = [position for position, mention in enumerate(parse.mentions) if mention.kind in FINDINGS]
     if len(findings) < 2:
         return []
     for index, item in enumerate(items):
