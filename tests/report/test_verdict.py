@@ -190,6 +190,20 @@ def test_older_scores_lead_the_page(right_and_wrong: list[Case]) -> None:
     )
 
 
+def test_a_change_of_references_is_no_change_of_the_system(right_and_wrong: list[Case]) -> None:
+    wrong = [
+        Case(case.id, case.candidate, case.references, name) for case in right_and_wrong[1::2] for name in "ab"
+    ]
+    easy = [Case(case.id, case.candidate, (NORMAL,), "a") for case in wrong if case.system == "a"]
+    report = build_report(
+        rg.score(easy, ["errors"]), before=rg.score(wrong, ["errors"]), resamples=0, permutations=50
+    )
+    assert report.verdict.answer.startswith(
+        "Nothing can be said of a change: the two were scored against other ref"
+    )
+    assert report.verdict.reasons[-1].startswith("b of the older scores is not in the newer ones: 24 studies")
+
+
 def test_headline_table_and_python_have_one_p_value(right_and_wrong: list[Case]) -> None:
     third = [Case(case.id, NORMAL, case.references, "third") for case in right_and_wrong[::2]]
     cases = [*right_and_wrong, *third]

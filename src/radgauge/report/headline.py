@@ -9,7 +9,7 @@ from dataclasses import replace
 from radgauge.analysis.agreement import Alignment
 from radgauge.analysis.answers import Answers
 from radgauge.analysis.compare import SystemComparison
-from radgauge.analysis.releases import Releases
+from radgauge.analysis.releases import OTHER_REFERENCES, Releases
 from radgauge.analysis.tables import ALPHA
 from radgauge.core.scores import Scores
 from radgauge.core.wording import interval, number, signed
@@ -171,6 +171,12 @@ def change_answer(changed: Releases, leading: Scores) -> tuple[str, list[str]]:
             f"{len(changed.worse)} of {changed.cases} reports have a clinically significant error that they had "
             f"not before, {len(changed.better)} have lost theirs."
         )
+    reasons += [
+        f"{system} of the older scores is not in the newer ones: {number:,} studies without an answer."
+        for system, number in changed.dropped.items()
+    ]
+    if not changed.same_references:
+        return f"Nothing can be said of a change: {OTHER_REFERENCES}.", reasons
     return " ".join(sentences[:3]), reasons
 
 
