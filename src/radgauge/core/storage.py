@@ -150,7 +150,7 @@ class Store:
 def _system(url: str) -> tuple[Any, str]:
     """The file system behind a URL, and the place in it."""
     scheme = url.partition(":")[0]
-    if scheme != "memory" and os.environ.get("RADGAUGE_OFFLINE", "") not in ("", "0"):
+    if scheme != "memory" and offline():
         raise UsageError(
             f"{scheme}:// is not reached while RADGAUGE_OFFLINE is set; unset it, or copy the file here"
         )

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from typing import TypeVar
 
 from radgauge.core.errors import RadgaugeError
 from radgauge.llm.journal import Record
-from radgauge.llm.limits import Limits, Usage
+from radgauge.llm.limits import Limits, Stopped, Usage
+
+J = TypeVar("J")
+R = TypeVar("R")
 
 
 class BudgetReached(RadgaugeError):
@@ -132,3 +138,50 @@ class Account:
             self._usage = used._replace(requests=used.requests + 1, unsure=used.unsure + bound)
         elif not record.get("void"):
             self._usage = used._replace(unsure=used.unsure + bound)
+
+
+def in_parallel(
+    jobs: Iterable[J],
+    work: Callable[[J], R],
+    *,
+    done: Callable[[J, R | BudgetReached], None],
+    stop: Callable[..., None],
+    parallel: int,
+) -> None:
+    """Do jobs in threads, at most `parallel` at a time; the iterator is asked for one when a thread is free.
+
+    Args:
+        jobs: What to do.
+        work: Does one job.
+        done: Takes a job and its result, or the budget that it would exceed.
+        stop: Ends requests under way; with `at_once` without waiting for their answers.
+        parallel: Maximum number of jobs at the same time.
+
+    Raises:
+        LlmError: A job failed; those under way were finished first.
+    """
+    waiting = iter(jobs)
+    running: dict[Future[R], J] = {}
+    trouble: BaseException | None = None
+    with ThreadPoolExecutor(max(1, parallel), thread_name_prefix="llm") as pool:
+        try:
+            while True:
+                free = max(1, parallel) - len(running) if trouble is None else 0
+                running.update((pool.submit(work, job), job) for job in islice(waiting, free))
+                if not running:
+                    break
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    job = running.pop(future)
+                    error = future.exception()
+                    if error is None:
+                        done(job, future.result())
+                    elif isinstance(error, BudgetReached):
+                        done(job, error)
+                    elif trouble is None or isinstance(trouble, Stopped):
+                        trouble = error
+                        stop()
+        except BaseException:
+            stop(at_once=True)
+            raise
+    if trouble is not None:
+        raise trouble

@@ -10,16 +10,15 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import NamedTuple
 
-from radgauge.llm.account import BudgetReached
+from radgauge.llm.account import BudgetReached, in_parallel
 from radgauge.llm.answers import parse_numbered
 from radgauge.llm.client import Answer, LanguageModel, LlmError, TooLong
 from radgauge.llm.journal import Journal, Record, key_of
-from radgauge.llm.limits import Stopped
 
 
 class Outcome(NamedTuple):
@@ -102,7 +101,17 @@ def ask_all(
     def run(part: Sequence[tuple[str, ...]]) -> None:
         _ask_batch(safe, part, keys=keys, model=model, journal=journal, attempts=attempts, tell=tell)
 
-    _in_parallel(run, [open_items[at : at + batch] for at in range(0, len(open_items), batch)], model, parallel)
+    exceeded: list[BudgetReached] = []
+
+    def done_with(_: Sequence[tuple[str, ...]], result: BudgetReached | None) -> None:
+        if result is not None:
+            exceeded.append(result)
+
+    batches = (open_items[at : at + batch] for at in range(0, len(open_items), batch))
+    affordable = takewhile(lambda _: not exceeded, batches)
+    in_parallel(affordable, run, done=done_with, stop=model.stop, parallel=parallel)
+    if exceeded:
+        raise exceeded[0]
     found = []
     for item in items:
         record = journal.get(keys[item])
@@ -110,39 +119,6 @@ def ask_all(
             raise LlmError("an item has neither an answer nor a reason")
         found.append(Outcome(str(record.get("value", "")), str(record.get("why", ""))))
     return found
-
-
-def _in_parallel(
-    run: Callable[[Sequence[tuple[str, ...]]], None],
-    batches: Sequence[Sequence[tuple[str, ...]]],
-    model: LanguageModel,
-    parallel: int,
-) -> None:
-    """Run all batches; at the first trouble let those under way finish and stop; at Ctrl-C, stop at once."""
-    waiting: Iterator[Sequence[tuple[str, ...]]] = iter(batches)
-    running: set[Future[None]] = set()
-    trouble: BaseException | None = None
-    with ThreadPoolExecutor(max_workers=max(1, parallel), thread_name_prefix="llm") as pool:
-        try:
-            for _ in range(max(1, parallel)):
-                if (part := next(waiting, None)) is not None:
-                    running.add(pool.submit(run, part))
-            while running:
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for each in finished:
-                    error = each.exception()
-                    if error is not None and (trouble is None or isinstance(trouble, Stopped)):
-                        trouble = error
-                    if trouble is not None:
-                        if not isinstance(trouble, BudgetReached):
-                            model.stop()
-                    elif (part := next(waiting, None)) is not None:
-                        running.add(pool.submit(run, part))
-        except BaseException:
-            model.stop(at_once=True)
-            raise
-    if trouble is not None:
-        raise trouble
 
 
 def _ask_batch(

@@ -11,18 +11,16 @@ from __future__ import annotations
 import json
 import threading
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from radgauge.core.packing import seal, unseal
 from radgauge.core.wording import visible
-from radgauge.llm.account import BudgetReached
+from radgauge.llm.account import BudgetReached, in_parallel
 from radgauge.llm.answers import parse_object
 from radgauge.llm.client import Answer, NoAnswer, TooLong, Wish
 from radgauge.llm.journal import Record, key_of
-from radgauge.llm.limits import Stopped
 from radgauge.llm.sessions import Session
 
 DOWN = 3
@@ -155,42 +153,30 @@ class _Run:
 
     def all(self, questions: Mapping[str, StructuredQuestion]) -> None:
         """Answer them from the journal or ask, a bounded number at a time, in their order."""
-        waiting = iter(questions.items())
-        running: dict[Future[Verdict], str] = {}
-        trouble: BaseException | None = None
-        budget = True
-        with ThreadPoolExecutor(self._session.parallel, thread_name_prefix="judge") as pool:
-            try:
-                while True:
-                    while trouble is None and len(running) < self._session.parallel:
-                        if (following := next(waiting, None)) is None:
-                            break
-                        key, question = following
-                        if (known := self.known(key, question)) is not None:
-                            self._finish(key, known)
-                        elif not budget:
-                            self._finish(key, Verdict(None, NOT_ASKED))
-                        else:
-                            self._session.say_where_texts_go()
-                            running[pool.submit(self._judge, key, question)] = key
-                    if not running:
-                        break
-                    for each in wait(running, return_when=FIRST_COMPLETED).done:
-                        key = running.pop(each)
-                        error = each.exception()
-                        if error is None:
-                            self._finish(key, each.result())
-                        elif isinstance(error, BudgetReached):
-                            budget = False
-                            self._finish(key, Verdict(None, NOT_ASKED))
-                        elif trouble is None or isinstance(trouble, Stopped):
-                            trouble = error
-                            self._session.model.stop()
-            except BaseException:
-                self._session.model.stop(at_once=True)
-                raise
-        if trouble is not None:
-            raise trouble
+        exceeded = False
+
+        def open_questions() -> Iterator[tuple[str, StructuredQuestion]]:
+            for key, question in questions.items():
+                if (verdict := self.known(key, question)) is not None:
+                    self._finish(key, verdict)
+                elif exceeded:
+                    self._finish(key, Verdict(None, NOT_ASKED))
+                else:
+                    self._session.say_where_texts_go()
+                    yield key, question
+
+        def done(job: tuple[str, StructuredQuestion], result: Verdict | BudgetReached) -> None:
+            nonlocal exceeded
+            exceeded = exceeded or isinstance(result, BudgetReached)
+            self._finish(job[0], Verdict(None, NOT_ASKED) if isinstance(result, BudgetReached) else result)
+
+        in_parallel(
+            open_questions(),
+            lambda job: self._judge(*job),
+            done=done,
+            stop=self._session.model.stop,
+            parallel=self._session.parallel,
+        )
 
     def _finish(self, key: str, verdict: Verdict) -> None:
         self.verdicts[key] = verdict
