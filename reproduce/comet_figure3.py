@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from comet_table3 import CHECKPOINT, RADCLIQ, TESTED
+from panels import arrange, error_bars
 from side_by_side import ORACLES, Line, Settings, run, score_cases
 
 import radgauge as rg
-from radgauge.render.panels import arrange, error_bars
 from radgauge.render.svg import Plot
 from radgauge.stats import association
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 
+from oracle_system import ORACLE, score_with_oracles
 from side_by_side import YU, Line, Settings, run, score_cases
 
 import radgauge as rg
-from radgauge.analysis.oracle.as_system import ORACLE, score_with_oracles
 from radgauge.analysis.summary import Summary
 from radgauge.core.errors import InputError
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from oracle_system import score_with_oracles
 
 from radgauge.analysis.baselines import RANDOM, ModelLine, model_table, random_retrieval
 from radgauge.analysis.compare import compare
-from radgauge.analysis.oracle.as_system import score_with_oracles
 from radgauge.analysis.summary import summarise
 from radgauge.core.wording import interval, percent_change
 from radgauge.io.case_files import read_cases, read_references

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from panels import arrange
 from side_by_side import PRESET, PRESET_NOTE, Line, Settings, run, score_cases
 
 import radgauge as rg
 from radgauge.core.scores import Results
 from radgauge.io.judgments import Judgments
-from radgauge.render.panels import arrange
 from radgauge.render.plots import scatter
 from radgauge.render.svg import Plot
 from radgauge.stats import association

@@ -7,12 +7,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from result_page import leaflet
+
 import radgauge as rg
 from radgauge.analysis.fit_ratescore import RateFit, fit_ratescore
 from radgauge.core.files import write_file
 from radgauge.core.wording import interval, number, signed
 from radgauge.metrics.ratescore.weights import TYPES, Affinity
-from radgauge.render.page import leaflet
 from radgauge.render.plots import heat_map
 from radgauge.render.svg import Plot
 from radgauge.render.tables import Row, table

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from panels import Difference, arrange, change_bars, dot_plot, error_bars
 
 import radgauge as rg
 from radgauge.analysis.agreement import Alignment
@@ -28,7 +29,6 @@ from radgauge.core.wording import arrow, interval, number
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import target_name
 from radgauge.render.metric_names import metric_name
-from radgauge.render.panels import Difference, arrange, change_bars, dot_plot, error_bars
 from radgauge.render.plots import scatter
 from radgauge.render.svg import Plot
 from radgauge.stats import icc

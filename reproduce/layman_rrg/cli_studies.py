@@ -235,7 +235,8 @@ def publish(
     plots: Sequence[Plot] = (),
 ) -> None:
     """Tables to stdout, notes to stderr, files where asked for."""
-    from radgauge.render.page import write_leaflet
+    from result_page import write_leaflet
+
     from radgauge.render.tables import to_records
 
     named = {table.key: table for table in tables}

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import radgauge
+from score_folders import write_score_folder
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError
 from radgauge.core.scores import Results
-from radgauge.io.score_folder import read_score_folder, write_score_folder
+from radgauge.io.score_folder import read_score_folder
 from radgauge.io.scores_file import read_scores, write_scores
 from radgauge.metrics.bleu import Bleu
 from radgauge.run.score import score

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from score_folders import write_score_folder
 
 from radgauge.analysis.summary import summarise
 from radgauge.core.errors import InputError
@@ -20,7 +21,6 @@ from radgauge.io.score_folder import (
     iter_score_folder,
     part_of,
     read_manifest,
-    write_score_folder,
 )
 from radgauge.io.scores_file import is_scores_file, read_scores
 from radgauge.run.score import score

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from score_folders import write_score_folder
 
 from radgauge.analysis.summary import summarise
 from radgauge.analysis.sums import summarise_parts
 from radgauge.core.scores import Results
-from radgauge.io.score_folder import read_score_folder, write_score_folder
+from radgauge.io.score_folder import read_score_folder
 from radgauge.run.score import score
 from radgauge.stats.resampling import Resampling
 

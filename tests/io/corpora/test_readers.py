@@ -20,7 +20,6 @@ from radgauge.io.corpora.recognise import (
     read_padchest,
     read_r2gen,
     read_rexrank,
-    read_rexrank_results,
 )
 
 
@@ -144,13 +143,8 @@ def test_rexrank(tmp_path: Path) -> None:
     }
     assert (study.patient, study.split, study.meta) == ("7", "test", {"views": "Frontal; Lateral"})
     assert read_studies(path) == [study]
-    case = read_rexrank_results(path, section="findings")[0]
-    assert (case.key, case.references) == (("s1", "model"), ("Clear.",))
-    assert case.candidate == "Findings: Lungs clear. Impression: Normal."
     early = {"s1": {"findings": "Clear.", "impression": "Normal.", "context": ""}}
     assert read_rexrank(put(tmp_path, "early.json", json.dumps(early)))[0].text("both") == "Clear.\nNormal."
-    with pytest.raises(InputError, match="has no model_prediction"):
-        read_rexrank_results(tmp_path / "early.json")
     with pytest.raises(InputError, match="section_findings"):
         read_rexrank(put(tmp_path, "x.json", '{"s1": {"a": 1}}'))
     with pytest.raises(InputError, match="holds no studies"):

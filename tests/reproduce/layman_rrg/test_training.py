@@ -7,11 +7,11 @@ import pytest
 from layman_rrg.plots import growth_curves, range_bars
 from layman_rrg.tables import training_table
 from layman_rrg.training import Size, share_differences, training_runs
+from result_page import leaflet
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.lay.encoder import FindingEncoder
-from radgauge.render.page import leaflet
 from radgauge.stats.resampling import Resampling
 
 REFERENCES = [

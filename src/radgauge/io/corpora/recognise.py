@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, shown
 from radgauge.io.corpora.mimic import REPORT_FILE, read_mimic_reports, read_mimic_sectioned
 from radgauge.io.corpora.studies import Study, check_studies, hash_files, section_texts
@@ -41,27 +40,6 @@ def read_rexrank(path: Path | str, *, split: str | None = None) -> list[Study]:
         if split is None or record.values.get("split") == split
     ]
     return check_studies(studies, name=table.source.name)
-
-
-def read_rexrank_results(path: Path | str, *, section: str = "whole", system: str | None = None) -> list[Case]:
-    """Cases of a results file: every study's `model_prediction` against its own sections.
-
-    Args:
-        path: The file.
-        section: Of the reference. The prediction is kept whole; `read_cases` cuts both.
-        system: Name of the system; None = the file's name.
-    """
-    table = _table(path)
-    if "model_prediction" not in table.columns:
-        raise InputError(f"{table.source.name} has no model_prediction: it is ground truth, not a model's results")
-    name = system or Path(path).name.split(".")[0]
-    cases = []
-    for record in table.records:
-        study = _study_rexrank(table, record)
-        where = f"{table.place(record)} (id {study.id!r}): model_prediction"
-        text = as_text(record.values.get("model_prediction"), where=where)
-        cases.append(study.as_case(text, section=section, system=name))
-    return cases
 
 
 def _table(path: Path | str) -> InputTable:

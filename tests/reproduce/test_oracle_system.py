@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from oracle_system import ORACLE, score_with_oracles
 
-from radgauge.analysis.oracle.as_system import ORACLE, score_with_oracles
 from radgauge.core.cases import Case
 from radgauge.core.errors import UsageError
 
