@@ -17,7 +17,7 @@ from radgauge.io.judgments import Judgments
 from radgauge.render.metric_names import metric_name
 from radgauge.report import build_report
 from radgauge.report.verdict import Verdict
-from radgauge.stats.proportions import wilson_interval
+from radgauge.stats.resample import wilson_interval
 
 SIDES = ("left", "right")
 

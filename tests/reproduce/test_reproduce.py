@@ -16,7 +16,7 @@ from scipy.stats import kendalltau, ttest_ind
 
 import radgauge as rg
 from radgauge.io.judgments import Judgments
-from radgauge.stats.ties import merge_ties
+from radgauge.stats.coefficients import merge_ties
 
 pytestmark = pytest.mark.long
 

@@ -13,7 +13,6 @@ from scipy import stats as scipy_stats
 
 from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import Interval, bootstrap, interval, mean_scores
-from radgauge.stats.proportions import wilson_interval
 from radgauge.stats.resample import (
     MIN_UNITS,
     bca_bounds,
@@ -21,6 +20,7 @@ from radgauge.stats.resample import (
     jackknife,
     percentile_bounds,
     totals_and_counts,
+    wilson_interval,
 )
 
 values = st.one_of(st.floats(-100, 100), st.just(math.nan))

@@ -40,10 +40,9 @@ from radgauge.stats import (
     preference_accuracy,
     rank_judges,
 )
-from radgauge.stats.coefficients import association, grouped_association
+from radgauge.stats.coefficients import association, grouped_association, merge_ties
 from radgauge.stats.resample import unit_index
 from radgauge.stats.resampling import Resampling
-from radgauge.stats.ties import merge_ties
 
 Array = NDArray[np.float64]
 

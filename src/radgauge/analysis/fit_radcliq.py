@@ -26,9 +26,9 @@ from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.radcliq import Composite, Term
 from radgauge.stats import correlation
+from radgauge.stats.coefficients import merge_ties
 from radgauge.stats.resample import Interval, check_positive, draw_weights, percentile_bounds, unit_index
 from radgauge.stats.resampling import USUAL, Resampling
-from radgauge.stats.ties import merge_ties
 
 Array = NDArray[np.float64]
 MOST_FOLDS = 50  # a model for every two folds: 1,275

@@ -15,7 +15,7 @@ from radgauge.core.progress import working
 from radgauge.core.readings import Readings
 from radgauge.io.judgments.rate_eval import Triple
 from radgauge.run.score import score
-from radgauge.stats.proportions import wilson_interval
+from radgauge.stats.resample import wilson_interval
 
 
 @dataclass(frozen=True, slots=True)

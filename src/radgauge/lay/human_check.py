@@ -29,7 +29,7 @@ from radgauge.lay.sets import (
     write_verdicts,
 )
 from radgauge.llm.journal import key_of
-from radgauge.stats.proportions import wilson_interval
+from radgauge.stats.resample import wilson_interval
 
 COLUMNS = ("pair", "professional", "lay", "matches", "comment")
 YES = frozenset({"yes", "y", "1", "true", "ok", "match"})

@@ -36,8 +36,7 @@ from radgauge.report.headline import (
     metric_answer,
     system_answer,
 )
-from radgauge.stats.proportions import wilson_interval
-from radgauge.stats.resample import FEW
+from radgauge.stats.resample import FEW, wilson_interval
 
 # What the first screen says of one system: significant errors, recall, false alarms, its commonest errors.
 
