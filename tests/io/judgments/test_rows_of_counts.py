@@ -32,7 +32,7 @@ def aligned(path: Path, **settings: object) -> Alignment:
 
 
 def test_a_table_without_zeros_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none of its 6 counts is 0.*--no-row"):
+    with pytest.raises(InputError, match=r"none of its 6 counts is 0.*no_row="):
         read_judgments(table(tmp_path, zeros=False))
 
 
@@ -50,7 +50,7 @@ def test_missing_rows_are_no_errors_if_told_so(tmp_path: Path) -> None:
 def test_scored_cases_without_a_judgment_are_refused_where_rows_may_be_missing(tmp_path: Path) -> None:
     path = table(tmp_path, zeros=True)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(InputError, match=r"judgment.*'s9'.*--no-row"):
+    with pytest.raises(InputError, match=r"judgment.*'s9'.*no_row="):
         aligned(path)
     assert aligned(path, no_row="unjudged").cases == 9
 

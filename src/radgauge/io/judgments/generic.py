@@ -213,7 +213,7 @@ def read_long_table(path: Path, *, raters: Sequence[str] | None = None, no_row: 
         raise InputError(
             f"{table.source.name}: none of its {len(counts)} counts is 0: cases without an error seem to have no "
             "row. Add rows with count 0, or say what a missing row means: no_row='zero' (no errors) or "
-            "'unjudged' (--no-row)"
+            "'unjudged' (--ratings no_row=)"
         )
     keys = tuple(cases)
     judged = None if no_row == "zero" else counted
