@@ -85,12 +85,17 @@ def grid_cli(
         models=o.confirmed(models, judges),
         meteor=meteor,
         reading=say.readings(),
-        resampling=sampling.at_least(1),
+        resampling=sampling.at_least(0),
     )
     notes = [
         f"{line.corpus}, {line.writer}: {line.without} of {line.reports} reports have no lay version: in no value"
         for line in grid.lines
         if line.without
+    ]
+    notes += [
+        f"{line.corpus}: all values are of the {line.compared} reports of which every writer has a lay version"
+        for line in {line.corpus: line for line in grid.lines if line.compared}.values()
+        if any(other.without for other in grid.lines if other.corpus == line.corpus)
     ]
     publish(
         grid_tables(grid),

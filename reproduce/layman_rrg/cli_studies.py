@@ -87,7 +87,7 @@ def agree_cli(
         bins=bins,
         models=o.confirmed(models, judges),
         reading=say.readings(),
-        resampling=sampling.at_least(1),
+        resampling=sampling.at_least(0),
     )
     notes = [
         f"{found.cases} reports, {len(found.raters)} annotators; positive = agreement; gain = lay less raw; "
@@ -148,7 +148,7 @@ def readability_cli(
     found = compare_ease(
         cases,
         {case.key: case.references[0] for case in cases},
-        resampling=sampling.at_least(1),
+        resampling=sampling.at_least(0),
     )
     if per_report is not None:
         write_file(per_report, records_to_csv(found.records()))
@@ -203,7 +203,7 @@ def training_cli(
         threshold=threshold,
         every_pair=every_pair,
         reading=say.readings(),
-        resampling=sampling.at_least(1),
+        resampling=sampling.at_least(0),
     )
     curves = growth_curves(runs, threshold=threshold)
     notes = [

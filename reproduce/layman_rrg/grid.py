@@ -39,6 +39,7 @@ class GridLine:
         writer: Model and prompt.
         reports: Reports of the corpus.
         without: Reports without a lay version; they are in no value.
+        compared: Reports of which every writer of the corpus has a lay version: all values are of these.
         values: Output -> corpus value with its interval, as table 10, in the order of `OUTPUTS`.
         ease: Readability of originals and lay versions, as table 11; None if there is no lay version.
     """
@@ -47,6 +48,7 @@ class GridLine:
     writer: str
     reports: int
     without: int
+    compared: int
     values: Mapping[str, Interval]
     ease: Ease | None
 
@@ -114,9 +116,17 @@ def lay_grid(
             raise InputError(
                 f"{corpus}: {len(bare)} of {len(cases)} lay versions have no original, first: {bare[0]}"
             )
+        writers: dict[str, set[str]] = {}
+        for case in cases:
+            if has_words(case.candidate):
+                writers.setdefault(case.system, set()).add(case.id)
+        common = set.intersection(*writers.values()) if writers else set()
+        if writers and not common:
+            raise InputError(f"{corpus}: no report has a lay version of each of {', '.join(writers)}")
         for system in dict.fromkeys(case.system for case in cases):
             mine = [case for case in cases if case.system == system]
-            there = [case for case in mine if has_words(case.candidate)]
+            without = sum(not has_words(case.candidate) for case in mine)
+            there = [case for case in mine if has_words(case.candidate) and case.id in common]
             values: dict[str, Interval] = {}
             ease = None
             if there:
@@ -136,7 +146,7 @@ def lay_grid(
                     resampling=resampling,
                 )
             ordered = dict(sorted(values.items(), key=lambda each: _rank(each[0])))
-            lines.append(GridLine(corpus, system, len(mine), len(mine) - len(there), ordered, ease))
+            lines.append(GridLine(corpus, system, len(mine), without, len(there), ordered, ease))
     return LayGrid(tuple(lines), tuple(signatures))
 
 

@@ -103,12 +103,11 @@ def compare_ease(
         rows = np.array([number for number, case in enumerate(cases) if case.system == system])
         change = after[rows] - before[rows]
         both = ~np.isnan(change)
-        found = interval(
-            change,
-            groups=[cases[number].id for number in rows],
-            judged=both,
-            **resampling.draw(),
-        )
+        if resampling.resamples:
+            groups = [cases[number].id for number in rows]
+            found = interval(change, groups=groups, judged=both, **resampling.draw())
+        else:
+            found = _without_bounds(change, both, resampling.level)
         for place, (name, easy) in enumerate(zip(names, metric.directions, strict=True)):
             known = both[:, place]
             turned = change[known, place] * (1 if easy else -1)
@@ -124,6 +123,14 @@ def compare_ease(
                 )
             )
     return Ease(tuple(lines), tuple(case.key for case in cases), names, before, after)
+
+
+def _without_bounds(change: Array, judged: NDArray[np.bool_], level: float) -> list[Interval]:
+    nan = float("nan")
+    return [
+        Interval(_mean(column[known]), nan, nan, level, "percentile", int(known.sum()), int((~known).sum()))
+        for column, known in zip(change.T, judged.T, strict=True)
+    ]
 
 
 def _mean(values: Array) -> float:

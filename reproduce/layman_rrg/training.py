@@ -97,7 +97,7 @@ def training_runs(
         every_pair: Count every pair of a generated and a reference sentence instead of the closest of each
             generated sentence.
         reading: Shared readings.
-        resampling: Coverage, resamples and seed of the intervals.
+        resampling: Coverage, resamples and seed of the intervals; 0 resamples give none.
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"threshold must be above 0 and at most 1, got {threshold:g}")
@@ -147,7 +147,7 @@ def share_differences(
         encoder: As for `training_runs`.
         threshold: As for `training_runs`.
         reading: Shared readings.
-        resampling: Coverage, resamples and seed of the intervals.
+        resampling: Coverage, resamples and seed of the intervals; 0 resamples give none.
 
     Raises:
         InputError: A system is not among the cases, or two have no study in common.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from layman_rrg.grid import lay_grid, lay_versions
 from layman_rrg.tables import grid_tables
@@ -95,3 +96,14 @@ def test_what_cannot_be_used() -> None:
         lay_grid({})
     with pytest.raises(InputError, match=r"\('1', 'a'\)"):
         lay_grid({"chest": [Case("1", "Fluid.", (), "a")]})
+
+
+@pytest.mark.long
+def test_writers_are_compared_on_common_reports_and_no_resamples_give_no_interval() -> None:
+    pytest.importorskip("pyphen", reason="the extra lay is not installed")
+    found = lay_grid({"chest": [*cases("few", LAY), *cases("copy", TEXTS)]}, resampling=Resampling(resamples=0))
+    assert [(line.without, line.compared) for line in found.lines] == [(1, 2), (0, 2)]
+    for line in found.lines:
+        assert all(np.isnan(value.low) and not np.isnan(value.value) for value in line.values.values())
+    with pytest.raises(InputError, match="no report has a lay version of each of"):
+        lay_grid({"chest": [Case("1", "Fluid.", ("Effusion.",), "a"), Case("2", "Fluid.", ("Effusion.",), "b")]})
