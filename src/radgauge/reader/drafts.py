@@ -9,6 +9,7 @@ from radgauge.core.parsing import shipped_toml
 from radgauge.reader.composing import Draft, apart, compose, composed
 from radgauge.reader.growth import grown_structures, tells_growth
 from radgauge.reader.phrases import (
+    coordinated_before,
     fronted_places,
     look_left,
     look_right,
@@ -17,7 +18,6 @@ from radgauge.reader.phrases import (
     subject_before,
 )
 from radgauge.reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
-from radgauge.reader.wholes import coordinated_before
 
 
 def drafts_of(

@@ -26,7 +26,6 @@ from radgauge.reader.retag import (
     adjectives_in_front,
     clear_of,
     compare_places,
-    compare_sides,
     deny_changes,
     deny_predicates,
     fall_short,
@@ -40,15 +39,16 @@ from radgauge.reader.retag import (
 )
 from radgauge.reader.senses import choose_senses, share_heads
 from radgauge.reader.sides import (
+    compare_sides,
     fronted_sides,
     same_side,
     sides_behind,
     sides_of_companions,
     sides_of_conclusions,
+    sides_of_wholes,
     split_by_side,
 )
 from radgauge.reader.vocabulary import MODIFIERS, Item, Vocabulary
-from radgauge.reader.wholes import sides_of_wholes
 from radgauge.text.tokens import Tokens
 
 _SHOUTED = 20  # characters of a sentence in capitals; shorter ones may be abbreviations alone

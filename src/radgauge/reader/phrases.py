@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.core.parsing import shipped_toml
-from radgauge.reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item
+from radgauge.reader.lexicon import Lexicon
+from radgauge.reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
 
 TIMES = frozenset({"x", "\u00d7", "by", "*"})
 """Between the dimensions of a size."""
@@ -246,3 +247,46 @@ def object_after(items: Sequence[Item], index: int) -> list[int]:
             break
         position += 1
     return objects
+
+
+_SIDE_OR_POSITION = frozenset({"side", "position"})
+
+
+def coordinated_before(
+    items: Sequence[Item], starts: Sequence[bool], structure: int, vocabulary: Vocabulary
+) -> tuple[list[int], list[int]]:
+    """Places joined to the one at `place` in front of a finding ("T12 and L1 fractures"), and words before them.
+
+    Only parts of one whole are taken: in "heart and lung base opacities" the heart is on its own.
+    """
+    structures: list[int] = []
+    first = structure
+    while True:
+        while first > 0 and items[first - 1].role in _SIDE_OR_POSITION:
+            first -= 1
+        index = first - 1
+        if index < 1 or items[index].role not in JOINS or starts[index]:
+            break
+        while index > 0 and items[index].role in JOINS:  # "T5, T7, and T12"
+            index -= 1
+        if items[index].role != "anatomy" or items[index].form == "adjective":
+            break
+        if not _of_one_whole(items[index].value, items[structure].value, vocabulary.lexicon):
+            break
+        structures.append(index)
+        first = index
+    words: list[int] = []
+    while first > 0 and (items[first - 1].role in MODIFIERS or items[first - 1].role == "determiner"):
+        first -= 1
+        if items[first].role != "determiner":
+            words.append(first)
+    before = items[first - 1].role if first else ""
+    return ([], []) if before in ("preposition", "normality") or before in FINDINGS else (structures, words)
+
+
+def _of_one_whole(structure: str, other: str, lexicon: Lexicon) -> bool:
+    """True if two places are the same or lie in one organ, not only in one region of the body."""
+    if structure == other:
+        return True
+    shared = set(lexicon.ancestors(structure)) & set(lexicon.ancestors(other))
+    return any(lexicon.concepts[concept].parents for concept in shared)

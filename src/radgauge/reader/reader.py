@@ -12,7 +12,6 @@ from typing import Any
 from radgauge.core.clean import TYPOGRAPHY, CleanText, clean
 from radgauge.core.signature import component
 from radgauge.reader.anaphora import deny_counterpart, resolve_references, resolve_size
-from radgauge.reader.carried_sides import carry_sides
 from radgauge.reader.compile import compile_lexicon, load_vocabulary
 from radgauge.reader.headings import carry_headings
 from radgauge.reader.implied import denied_elsewhere
@@ -23,6 +22,7 @@ from radgauge.reader.lexicon import Lexicon
 from radgauge.reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence, Unread
 from radgauge.reader.region import resolve_by_region
 from radgauge.reader.sentence import SentenceReading, read_sentence
+from radgauge.reader.sides import carry_sides
 from radgauge.reader.vocabulary import Vocabulary
 from radgauge.text.sections import SPOKEN_AS
 from radgauge.text.sentences import split_sentences

@@ -282,24 +282,6 @@ def _is_year(word: str) -> bool:
     return len(word) == 4 and word.isdigit() and word.startswith(("19", "20"))
 
 
-def compare_sides(items: list[Item], words: Sequence[str]) -> None:
-    """The side that something is compared with is not its own: "smaller than the left"."""
-    for index, item in enumerate(items):
-        if item.role != "side" or item.value not in ("left", "right"):
-            continue
-        before = index - 1
-        while before >= 0 and (items[before].role == "determiner" or words[before] in ("on", "that", "of")):
-            before -= 1
-        if before > 0 and words[before - 1 : before + 1] == ["away", "from"]:
-            items[index] = item._replace(role="quantity")  # "shift away from the left"
-            continue
-        if before >= 0 and (words[before].endswith("than") or words[before].startswith(_COMPARED_WITH)):
-            items[index] = item._replace(role="other", cues=())
-
-
-_COMPARED_WITH = ("compared with", "compared to", "relative to", "unlike", "versus")
-
-
 def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
     """Read what an earlier study did not show as new: "not seen on the prior exam"."""
     for index, item in enumerate(items):
