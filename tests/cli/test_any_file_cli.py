@@ -59,7 +59,7 @@ def test_a_file_without_references_is_refused_before_anything_is_computed(
 ) -> None:
     path = tmp_path / "noref.csv"
     path.write_text("id,gold standard,candidate\n1,a b,a b\n")
-    monkeypatch.setattr("radgauge.run.score._judge", lambda *args: pytest.fail("something was computed"))
+    monkeypatch.setattr("radgauge.run.score._measured", lambda *args: pytest.fail("something was computed"))
     for verb in (
         ("score", path, "-m", "bleu"),
         ("report", path, "-m", "bleu", "-o", tmp_path / "r.html"),

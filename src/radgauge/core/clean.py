@@ -36,12 +36,20 @@ _ODD = re.compile(
     r"|(?P<form>[\ufb00-\ufb06\uff01-\uff0c\uff0e-\uff5e]|[^\W\d_][\u0300-\u036f]++)",
     re.IGNORECASE | re.DOTALL,
 )
-_START = re.compile(r"[&<\r\x00-\x08\x0b-\x1f\x7f]|[^\x00-\x7f]|(?<=\S)(?P<blanks>  )(?=\S)")
+_START = re.compile(
+    r"[&<\r\x00-\x08\x0b-\x1f\x7f]|[^\x00-\x7f]|(?<=\S)(?P<blanks>  )(?=\S)"
+    r"|(?<=\d\.)(?P<inside> )(?=\d{1,2} ?(?:[cm]m\b|x \d))"
+)
 """Where something odd may begin; one class of characters is quick to look for."""
 TYPOGRAPHY = str.maketrans(
     dict(zip("\u2013\u2018\u2019\u2032\u201c\u201d", ["-", "'", "'", "'", '"', '"'], strict=True))
 )
 """Dashes and quotation marks of word processors, one character for one; tokenizers of other metrics keep them."""
+_SPLIT = re.compile(
+    r"\b(?:approximately|approx\.?|about|nearly|only|measur\w+|is|are|by|x|of|than|at least|to)\s\d{1,2}\.$",
+    re.IGNORECASE,
+)
+"""What precedes a blank inside a number ("about 3. 5 cm"); elsewhere "3. 5 cm nodule" is item 3 of a list."""
 _UNSEEN = frozenset({"comment", "entity", "invisible", "blank", "form"})
 _PASSES = 3  # "&amp;lt;br&amp;gt;" is a tag behind two escapes
 _ALONE = re.compile(rf"[{_INVISIBLE}]+")
@@ -105,7 +113,7 @@ def _repeated(text: str, *, unseen: bool) -> CleanText:
 
 
 def _once(text: str, unseen: bool) -> CleanText:
-    if text.isascii() and not any(mark in text for mark in ("&", "<", "  ")) and _is_printable(text):
+    if text.isascii() and _is_printable(text) and _START.search(text) is None:
         return CleanText(text)  # most reports
     pieces: list[str] = []
     starts: list[int] = []
@@ -114,7 +122,11 @@ def _once(text: str, unseen: bool) -> CleanText:
     for candidate in _START.finditer(text):
         begin, end = candidate.span()
         new = " "
-        if candidate["blanks"] is None:
+        if candidate["inside"] is not None:
+            if begin < position or unseen or _SPLIT.search(text, max(begin - 30, 0), begin) is None:
+                continue
+            new = ""
+        elif candidate["blanks"] is None:
             match = _ODD.match(text, begin)
             if match is None and unicodedata.combining(text[begin]) and begin > position:
                 match = _ODD.match(text, begin - 1)

@@ -16,7 +16,8 @@ from radgauge.reader.reading import Mention, ReportReading
 GOOD, BAD = "good", "bad"
 
 _DISTANCE = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(cm|mm)\s+(?:or so\s+)?(?:above|from|proximal to|superior to|cephalad to|over)\b"
+    r"(?:(\d+(?:\.\d+)?)\s*(cm|mm)\s+(?:or so\s+)?(?:above|from|proximal to|superior to|cephalad to|over)"
+    r"|(?:within|less than)\s+(\d+(?:\.\d+)?)\s*(cm|mm)\s+of)\b"
 )
 _GOES_ON = re.compile(
     r"\W*(?:this|it|its|these|they|the tip|tip|recommend|reposition|need|suggest|should|withdraw|advance|retract|"
@@ -81,7 +82,7 @@ class Devices:
     def _judged(self, concept: str, words: str) -> str:
         rule = self.rules.get(concept, self.other)
         if rule.landmark is not None and (match := _DISTANCE.search(words)) and rule.landmark.search(words):
-            distance = float(match[1]) * (10.0 if match[2] == "cm" else 1.0)
+            distance = float(match[1] or match[3]) * (10.0 if "cm" in match.group(2, 4) else 1.0)
             low, high = rule.good_mm
             return GOOD if low <= distance <= high else BAD
         good, wrong = self._matches(rule.good, words)

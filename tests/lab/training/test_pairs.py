@@ -144,6 +144,7 @@ def test_reports_that_cannot_be_paired_are_counted(chosen: TermReports, corpus_f
     assert len(twice.reports) == len(chosen.reports) + 1
 
 
+@pytest.mark.long
 def test_equal_texts_go_to_the_same_split(corpus_file) -> None:
     from radgauge.lab.training.clusters import cluster_terms
 
