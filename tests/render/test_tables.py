@@ -53,7 +53,8 @@ def test_markdown_and_latex_escape_and_mark(made: Table) -> None:
     ]
     latex = to_latex(made)
     assert "\\caption{Differences \\& more}" in latex
-    assert "bleu\\_4 & +0.250 {\\footnotesize [0.100, 0.400]} & \\textbf{0.012} & $<$b$>$ \\\\" in latex
+    value = r"\shortstack[r]{+0.250\\{\scriptsize [0.100, 0.400]}}"
+    assert rf"bleu\_4 & {value} & \textbf{{0.012}} & $<$b$>$ \\" in latex
 
 
 def test_html_escapes_and_marks(made: Table) -> None:

@@ -198,37 +198,82 @@ def to_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n" + (f"\n{table.note}\n" if table.note else "")
 
 
+TEXT_WIDTH, PAGE_WIDTH = 347.0, 516.0
+"""Points: a column of Springer's LNCS, which MICCAI uses, and a page of two columns (IEEE)."""
+_LETTER, _SMALL_LETTER, _GAP = 4.7, 3.7, 12.0
+"""Points of a letter in \\small and \\scriptsize, and between two columns."""
+
+
 def to_latex(table: Table) -> str:
-    """A booktabs table with caption and label, shrunk to the width of its column where it is wider."""
-    keep = table.written
-    form = "".join("r" if table.columns[i].right else "l" for i in keep)
+    """A booktabs table with caption and label, readable at its own size: one that is too wide is split.
+
+    The parts stand above one another in one float, each with the first column; intervals stand below their values.
+    """
     floating = "table*" if table.wide else "table"
     lines = [
         "% needs \\usepackage{booktabs,graphicx}",
-        f"\\begin{{{floating}}}",
+        f"\\begin{{{floating}}}[tb]",
         "\\centering\\small",
         f"\\caption{{{_tex(table.title)}}}",
         f"\\label{{tab:{table.key}}}",
-        "\\sbox0{%",
-        f"\\begin{{tabular}}{{@{{}}{form}@{{}}}}",
-        "\\toprule",
-        " & ".join(_tex(table.columns[i].head) for i in keep) + " \\\\",
-        "\\midrule",
     ]
-    for row in table.rows:
-        cells = []
-        for i in keep:
-            text = _tex(row[i].text)
-            text = f"\\textbf{{{text}}}" if row[i].strong and text else text
-            small = f"{{\\footnotesize {_tex(row[i].small)}}}" if row[i].small else ""
-            cells.append(f"{text} {small}".strip())
-        lines.append(" & ".join(cells) + " \\\\")
-    lines += ["\\bottomrule", "\\end{tabular}}%"]
-    lines.append("\\ifdim\\wd0>\\linewidth\\resizebox{\\linewidth}{!}{\\usebox0}\\else\\usebox0\\fi")
+    for part_index, part in enumerate(_fitting(table, PAGE_WIDTH if table.wide else TEXT_WIDTH)):
+        form = "".join("r" if table.columns[i].right else "l" for i in part)
+        lines += ["\\par\\medskip"] if part_index else []
+        lines += ["\\sbox0{%", f"\\begin{{tabular}}{{@{{}}{form}@{{}}}}", "\\toprule"]
+        lines += [" & ".join(_tex_head(table.columns[i]) for i in part) + " \\\\", "\\midrule"]
+        lines += [" & ".join(_tex_cell(row[i]) for i in part) + " \\\\" for row in table.rows]
+        lines += ["\\bottomrule", "\\end{tabular}}%"]
+        # where columns are narrower than LNCS's, a part shrinks rather than run into its neighbour
+        lines.append("\\ifdim\\wd0>\\linewidth\\resizebox{\\linewidth}{!}{\\usebox0}\\else\\usebox0\\fi")
     if table.note:
         lines.append(f"\\par\\smallskip{{\\footnotesize {_tex(table.note)}}}")
     lines.append(f"\\end{{{floating}}}")
     return "\n".join(lines) + "\n"
+
+
+def _fitting(table: Table, width: float) -> list[list[int]]:
+    """Columns in parts that are no wider than the text; the first column begins each."""
+    first, *others = table.written
+    parts: list[list[int]] = []
+    used = math.inf
+    for i in others:
+        wide = _width(table, i) + _GAP
+        if used + wide > width:
+            parts.append([first])
+            used = _width(table, first)
+        parts[-1].append(i)
+        used += wide
+    return parts or [[first]]
+
+
+def _width(table: Table, column: int) -> float:
+    """About how wide a column is in points: its heading breaks at blanks."""
+    head = max((len(word) for word in _tex_words(table.columns[column])), default=0)
+    cells = [row[column] for row in table.rows]
+    text = max((len(cell.text) for cell in cells), default=0)
+    small = max((len(cell.small) for cell in cells), default=0)
+    return max(_LETTER * max(head, text), _SMALL_LETTER * small)
+
+
+def _tex_words(column: Column) -> list[str]:
+    return column.head.replace(" ↑", "~↑").replace(" ↓", "~↓").split()
+
+
+def _tex_head(column: Column) -> str:
+    words = [_tex(word.replace("~", "\u00a0")).replace("\u00a0", "~") for word in _tex_words(column)]
+    align = "r" if column.right else "l"
+    return _stack(words, align) if words else ""
+
+
+def _stack(lines: Sequence[str], align: str) -> str:
+    return lines[0] if len(lines) == 1 else f"\\shortstack[{align}]{{" + "\\\\".join(lines) + "}"
+
+
+def _tex_cell(cell: Cell) -> str:
+    text = _tex(cell.text)
+    text = f"\\textbf{{{text}}}" if cell.strong and text else text
+    return _stack([text, f"{{\\scriptsize {_tex(cell.small)}}}"], "r") if cell.small else text
 
 
 def to_html(table: Table) -> str:

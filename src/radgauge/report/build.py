@@ -233,8 +233,16 @@ def build_report(
             notes = (*notes, f"systems are not compared: {error}")
         else:
             tables["comparison"] = s.comparison_table(found, note=_corpus_note(results))
+    every = {c: r for each in results.values() for c, r in zip(each.columns, each.ranges, strict=True)}
+    chosen = (paper or PaperStyle()).chosen(columns, metrics)
     tables["paper"] = paper_table(
-        lines, columns=metrics, comparisons=found, style=paper, permutations=permutations, correction=correction
+        lines,
+        columns=chosen,
+        limits=every,
+        comparisons=found,
+        style=paper,
+        permutations=permutations,
+        correction=correction,
     )
     disputed = most_disputed(results)
     worst: tuple[WorstCase, ...] = ()

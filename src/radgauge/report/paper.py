@@ -32,6 +32,8 @@ class PaperStyle:
     decimals: int = 3  # Digits behind the point
     intervals: bool = True  # True if intervals stand beside the values
     wide: bool = False  # True if LaTeX sets the table over both columns of a page
+    columns: tuple[str, ...] = ()  # Outputs of the table, bleu_1..bleu_4 for neighbours; empty: the headlines
+    caption: str = ""  # Empty: one that counts the systems
 
     def __post_init__(self) -> None:
         if self.systems not in ("rows", "columns"):
@@ -41,12 +43,28 @@ class PaperStyle:
         if not 0 <= self.decimals <= 10:
             raise UsageError(f"decimals must be 0 to 10, got {self.decimals}")
 
-    def number(self, value: float) -> str:
-        """A value as the table prints it; what could not be judged is a dash."""
+    def number(self, value: float, *, scaled: bool = True) -> str:
+        """Return a value as the table prints it; what could not be judged is a dash."""
         if math.isnan(value):
             return "–"
-        shown = f"{self.scale * value:.{self.decimals}f}"
+        shown = f"{(self.scale if scaled else 1.0) * value:.{self.decimals}f}"
         return shown[1:] if shown.startswith("-") and float(shown) == 0 else shown
+
+    def chosen(self, outputs: Sequence[str], headlines: Sequence[str]) -> list[str]:
+        """Return the outputs of the table, ranges spelled out.
+
+        >>> PaperStyle(columns=("b1..b3", "r")).chosen(["a", "b1", "b2", "b3", "r"], ["a"])
+        ['b1', 'b2', 'b3', 'r']
+        """
+        names: list[str] = []
+        for item in self.columns:
+            first, dots, last = item.partition("..")
+            for name in filter(None, (first, last)):
+                if name not in outputs:
+                    raise UsageError(f"the scores have no output {name!r}; they have {', '.join(outputs)}")
+            ends = sorted((outputs.index(first), outputs.index(last or first)))
+            names += outputs[ends[0] : ends[1] + 1] if dots else [first]
+        return list(dict.fromkeys(names)) or list(headlines)
 
     def name(self, code: str) -> str:
         """What a system or a column is called."""
@@ -61,6 +79,7 @@ def paper_table(
     style: PaperStyle | None = None,
     permutations: int = 0,
     correction: str = "holm",
+    limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> Table:
     """The table of a paper: every system, every metric.
 
@@ -74,20 +93,23 @@ def paper_table(
         style: How it looks.
         permutations: Rearrangements behind the tests, for the footnote.
         correction: Of the p values, for the footnote.
+        limits: Range of each output; the scale is for outputs between 0 and 1 alone. None: for all.
     """
     style = style or PaperStyle()
+    unscaled = {c for c in columns if limits is not None and limits.get(c) != (0.0, 1.0)}
     systems = list(dict.fromkeys(line.system for line in lines))
     values = {(line.system, line.column): line for line in lines}
     marked = {(line.system, line.column) for line in comparisons if line.result.p_shown < ALPHA}
-    best = {column: _best(column, systems, values, style) for column in columns}
+    best = {c: _best(c, systems, values, style, scaled=c not in unscaled) for c in columns}
 
     def cell(system: str, column: str) -> Cell:
         line = values.get((system, column))
         if line is None:
             return Cell("–")
-        text = style.number(line.value)
+        show = functools.partial(style.number, scaled=column not in unscaled)
+        text = show(line.value)
         known = style.intervals and not (math.isnan(line.low) or math.isnan(line.high))
-        small = f"[{style.number(line.low)}, {style.number(line.high)}]" if known else ""
+        small = f"[{show(line.low)}, {show(line.high)}]" if known else ""
         mark = "†" if (system, column) in marked else ""
         return Cell(text + mark, small, strong=text == best[column], value=line.value)
 
@@ -119,16 +141,23 @@ def paper_table(
     made = table(
         *heads,
         key="paper",
-        title=f"Evaluation of {len(systems)} {'system' if len(systems) == 1 else 'systems'}",
+        title=style.caption or f"Evaluation of {len(systems)} {'system' if len(systems) == 1 else 'systems'}",
         rows=rows,
         records=records,
-        note=_footnote(lines, comparisons, style, permutations, correction, cases),
+        note=_footnote(
+            lines, comparisons, style, permutations, correction, cases, [style.name(c) for c in unscaled]
+        ),
     )
     return replace(made, wide=style.wide)
 
 
 def _best(
-    column: str, systems: Sequence[str], values: Mapping[tuple[str, str], Summary], style: PaperStyle
+    column: str,
+    systems: Sequence[str],
+    values: Mapping[tuple[str, str], Summary],
+    style: PaperStyle,
+    *,
+    scaled: bool,
 ) -> str | None:
     """How the best value prints, if only one system has it."""
     known = [
@@ -137,8 +166,8 @@ def _best(
     if len(known) < 2:
         return None
     top = (max if known[0].higher_is_better else min)(line.value for line in known)
-    shown = style.number(top)
-    return shown if sum(style.number(line.value) == shown for line in known) == 1 else None
+    shown = style.number(top, scaled=scaled)
+    return shown if sum(style.number(line.value, scaled=scaled) == shown for line in known) == 1 else None
 
 
 def _footnote(
@@ -148,6 +177,7 @@ def _footnote(
     permutations: int,
     correction: str,
     cases: set[int],
+    unscaled: Sequence[str],
 ) -> str:
     said = ["Bold: best value, unless two print the same."]
     if style.intervals and lines:
@@ -159,7 +189,8 @@ def _footnote(
         if permutations:
             said.append(f"The smallest p that {permutations:,} permutations give is {1 / (permutations + 1):.1g}.")
     if style.scale != 1:
-        said.append(f"Values and intervals times {style.scale:g}.")
+        but = f" but for {', '.join(sorted(unscaled))}, whose range is another" if unscaled else ""
+        said.append(f"Values and intervals times {style.scale:g}{but}.")
     few, most = min(cases, default=0), max(cases, default=0)
     said.append(f"n = {most} reports per system." if few == most else f"n = {few} to {most} reports per system.")
     if any(line.column.endswith("_embedded") for line in lines):
