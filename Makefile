@@ -14,6 +14,7 @@
 #   make docs    build the documentation as a static site, warnings are errors (build/site)
 #   make lock    write the versions of the development environment to dev.lock (make test LOCKED=1 installs them)
 #   make release  build, check and list what would be published, with a bill of materials (dist)
+#   make wheels  zip all wheels for machines without a network (dist/radgauge-wheels.zip)
 #   make figures  write the figures of docs/ anew from the development data (RADGAUGE_DATA)
 #   make clean   remove environments and build products
 
@@ -31,7 +32,7 @@ PYTEST  := $(RUN) -m pytest -n $(WORKERS) --dist loadfile
 INTEGRATIONS := .venv-integrations
 DOCS   := .venv-docs
 
-.PHONY: demo test test-all test-nightly test-llm test-integrations fuzz check pages format bench-published parity figures docs lock release clean
+.PHONY: demo test test-all test-nightly test-llm test-integrations fuzz check pages format bench-published parity figures docs lock release wheels clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -128,6 +129,11 @@ lock: $(VENV)/installed
 
 release: $(VENV)/installed
 	$(RUN) scripts/release.py
+
+# A zip of this version with all that it needs, to install without a network.
+wheels: $(VENV)/installed
+	$(RUN) -m pip wheel --quiet --wheel-dir build/wheels ".[excel,parquet]"
+	mkdir -p dist && cd build && $(PYTHON) -m zipfile -c ../dist/radgauge-wheels.zip wheels
 
 clean:
 	rm -rf $(VENV) $(DEMO) $(DOCS) $(INTEGRATIONS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

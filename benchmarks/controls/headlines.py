@@ -34,7 +34,7 @@ def control_a_difference_below_the_smallest_effect() -> Outcome:
     keys = tuple((f"s{n}", name) for n in range(60) for name in ("old", "new"))
     scores = Scores("errors", "errors", keys, values, values, ("errors_quality",), True)
     did = rg.build_report(Results({"errors": scores}), resamples=50, permutations=500).verdict.answer
-    tried = "clinical quality 0.008 higher in each of 60 studies"
+    tried = "error-based quality 0.008 higher in each of 60 studies"
     return Outcome(tried, "call neither better", did, "better" not in did)
 
 

@@ -54,7 +54,7 @@ def test_the_trusted_metric_decides_and_the_others_are_named(right_and_wrong: li
     said = verdict(right_and_wrong, ["rouge", "errors", "bleu"])
     assert said.answer.startswith("right is better than copier: F1 of significant findings +")
     (opposite,) = [warning for warning in said.warnings if "the opposite" in warning]
-    assert opposite.startswith("ROUGE-L and BLEU-4 say the opposite. Believe Clinical quality:")
+    assert opposite.startswith("ROUGE-L and BLEU-4 say the opposite. Believe Error-based quality:")
     assert said.systems[0].system == "right"
 
 
@@ -66,7 +66,7 @@ def test_shares_are_of_reports_with_wilson_intervals(right_and_wrong: list[Case]
     assert hits == 24
     assert (copier.significant, copier.judged) == (1.0, 24)
     assert (copier.low, copier.high) == wilson_interval(24, 24)
-    assert copier.common[0].title == "finding left out"
+    assert copier.common[0].title == "omitted finding"
     assert copier.common[0].share == 1.0
     assert "pneumothorax is missing: the candidate denies it." in copier.common[0].example
     assert copier.recall == pytest.approx(0.0)
@@ -153,7 +153,7 @@ def test_a_negligible_difference_is_called_negligible(monkeypatch: pytest.Monkey
     assert smallest is not None
     assert 0.01 < smallest < 0.05
     assert said.answer == (
-        "new and old do not differ by anything that matters: Clinical quality +0.008, below the smallest "
+        "new and old do not differ by anything that matters: Error-based quality +0.008, below the smallest "
         f"effect of interest ({smallest:.3f})."
     )
     assert "unlikely to be chance" in said.reasons[0]
@@ -230,7 +230,7 @@ def test_with_judgments_the_page_is_about_metrics(judgments: object, results: rg
 def test_what_was_not_judged_is_counted() -> None:
     cases = [Case(f"s{n}", text if n else "", (text,), "one") for n, (text, _) in enumerate(studies(12))]
     said = verdict(cases, ["errors"])
-    assert said.judged.startswith("Clinical quality could not judge 1 of 12 (empty candidate)")
+    assert said.judged.startswith("Error-based quality could not judge 1 of 12 (empty candidate)")
     assert said.answer == "One system, one: there is nothing to compare it with."
     assert said.systems[0].judged == 11
     assert "11 reports are judged with low confidence" in said.confidence or "of 11 reports" in said.confidence

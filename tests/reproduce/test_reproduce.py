@@ -435,7 +435,7 @@ def test_appendix_e_counts_the_noisy_reports(radevalx: Path) -> None:
     noisy = errors.column("errors_total") > 3
     assert found["noisy reports"][:2] == (30, noisy.sum())
     serious = errors.column("errors_omission_significant")[noisy].sum()
-    assert found["(2) finding left out, significant"][:2] == (64, serious)
+    assert found["(2) omitted finding, significant"][:2] == (64, serious)
     every = sum(found[f"total, {what}"][1] for what in ("significant", "insignificant"))
     assert every == pytest.approx(errors.column("errors_total")[noisy].sum())
     assert sum(found[f"total, {what}"][0] for what in ("significant", "insignificant")) == 154

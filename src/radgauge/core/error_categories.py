@@ -18,14 +18,14 @@ class ErrorCategory:
 
 
 CATEGORIES: tuple[ErrorCategory, ...] = (
-    ErrorCategory(1, "false_finding", "finding that is not there"),
-    ErrorCategory(2, "omission", "finding left out"),
+    ErrorCategory(1, "false_finding", "false finding"),
+    ErrorCategory(2, "omission", "omitted finding"),
     ErrorCategory(3, "location", "wrong location"),
     ErrorCategory(4, "severity", "wrong severity"),
-    ErrorCategory(5, "false_comparison", "comparison that is not in the reference"),
-    ErrorCategory(6, "omitted_comparison", "comparison left out"),
-    ErrorCategory(7, "false_uncertainty", "uncertainty that is not in the reference"),
-    ErrorCategory(8, "omitted_uncertainty", "uncertainty left out"),
+    ErrorCategory(5, "false_comparison", "false comparison"),
+    ErrorCategory(6, "omitted_comparison", "omitted comparison"),
+    ErrorCategory(7, "false_uncertainty", "false uncertainty"),
+    ErrorCategory(8, "omitted_uncertainty", "omitted uncertainty"),
 )
 
 JUDGES = ("", "_llm", "_cascade")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 
 from radgauge.render.svg import DARK, FONT, LIGHT, SERIES, shape, style_sheet
@@ -49,6 +50,12 @@ PAGE_DARK = {
 }
 
 
+def paper_size() -> str:
+    """Return the paper that pages are printed on: Letter where the locale is North American, else A4."""
+    names = (os.environ.get(name, "") for name in ("LC_ALL", "LC_PAPER", "LANG"))
+    return "letter" if next(filter(None, names), "").startswith(("en_US", "en_CA", "fr_CA", "es_MX")) else "A4"
+
+
 def page_style() -> str:
     """The style sheet of a page, in light and dark."""
     sheet = (files("radgauge.render") / "page.css").read_text(encoding="utf-8")
@@ -67,6 +74,7 @@ def page_style() -> str:
         "@LIGHTPRINT@": f":root,:root[data-theme]{{color-scheme:light;{light}}}",
         "@PLOT@": style_sheet(),
         "@FONT@": FONT,
+        "@PAPER@": paper_size(),
     }
     for mark, text in places.items():
         sheet = sheet.replace(mark, text)

@@ -73,7 +73,7 @@ def methods_text(
         )
         text += [f"Note. {note[0].upper()}{note[1:]}." for note in alignment.notes]
     text.append(
-        "Percentiles. A case's percentile is the share of all judged cases that the metric holds for worse, ties "
+        "Percentiles. A case's percentile is the share of all judged cases that the metric scores lower, ties "
         "counted half."
     )
     if any(column.endswith("_embedded") for scores in results.judges.values() for column in scores.columns):

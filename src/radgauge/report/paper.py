@@ -53,7 +53,7 @@ class PaperStyle:
     def chosen(self, outputs: Sequence[str], headlines: Sequence[str]) -> list[str]:
         """Return the outputs of the table, ranges spelled out.
 
-        >>> PaperStyle(columns=("b1..b3", "r")).chosen(["a", "b1", "b2", "b3", "r"], ["a"])
+        >>> PaperStyle(columns=("b1..b3", "r")).chosen(["a", "b3", "b1", "b2", "r"], ["a"])
         ['b1', 'b2', 'b3', 'r']
         """
         names: list[str] = []
@@ -62,13 +62,21 @@ class PaperStyle:
             for name in filter(None, (first, last)):
                 if name not in outputs:
                     raise UsageError(f"the scores have no output {name!r}; they have {', '.join(outputs)}")
-            ends = sorted((outputs.index(first), outputs.index(last or first)))
-            names += outputs[ends[0] : ends[1] + 1] if dots else [first]
+            names += _between(first, last, outputs) if dots else [first]
         return list(dict.fromkeys(names)) or list(headlines)
 
     def name(self, code: str) -> str:
         """What a system or a column is called."""
         return self.names.get(code) or metric_name(code).name
+
+
+def _between(first: str, last: str, outputs: Sequence[str]) -> Sequence[str]:
+    """Outputs of a range: bleu_1..bleu_4 counts, whatever their order; other names take all between them."""
+    one, two = (re.fullmatch(r"(.*?)(\d+)", name) for name in (first, last))
+    if one and two and one[1] == two[1]:
+        return [name for i in range(int(one[2]), int(two[2]) + 1) if (name := f"{one[1]}{i}") in outputs]
+    ends = sorted((outputs.index(first), outputs.index(last)))
+    return outputs[ends[0] : ends[1] + 1]
 
 
 def paper_table(

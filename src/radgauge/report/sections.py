@@ -327,7 +327,7 @@ def disagreement_table(found: Sequence[Disagreement], places: Mapping[Key, int])
             }
         )
     return table(
-        *("study", "system", "likes it most", "likes it least", "", Column("gap", format="{:.0f}".format)),
+        *("study", "system", "scores it highest", "scores it lowest", "", Column("gap", format="{:.0f}".format)),
         key="disagreement",
         title="Cases on which the metrics disagree most; percentile among all cases",
         rows=rows,

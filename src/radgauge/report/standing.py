@@ -22,8 +22,10 @@ class Disagreement:
 
     row: int  # Its place among the cases
     key: Key  # (study id, system)
-    high: tuple[str, float]  # Column that likes it most, with the percentile (0 = worst of all cases, 100 = best)
-    low: tuple[str, float]  # Column that likes it least
+    high: tuple[
+        str, float
+    ]  # Column that scores it highest, with the percentile (0 = worst of all cases, 100 = best)
+    low: tuple[str, float]  # Column that scores it lowest
     percentiles: tuple[float, ...]  # Of all columns, NaN where one could not judge
 
     @property

@@ -1,7 +1,7 @@
 """The first screen in words: which system is better, by how much, whether it could be chance, and what to doubt.
 
-The answer rests on the metrics that deserve trust: those that radiologists' judgments of the same cases support,
-or, without such judgments, those whose measured agreement is clearly above none (`show/data/agreement.json`).
+The answer rests on the metrics that agree with raters: those that judgments of the same cases support, or,
+without such judgments, those whose measured agreement is clearly above none (`show/data/agreement.json`).
 """
 
 from __future__ import annotations

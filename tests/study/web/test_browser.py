@@ -144,7 +144,7 @@ def judge(rater: Window, extra: bool) -> None:
         if extra:
             rater.press("m")  # a missing finding in words of one's own
             rater.type("prior study")
-            rater.press("Enter", "2", "2")  # comparison left out, insignificant
+            rater.press("Enter", "2", "2")  # omitted comparison, insignificant
     elif "pneumonia" in reference:
         to_candidate(rater, "The lungs are clear.")
         rater.press("2", "1")  # a count without a mark

@@ -34,7 +34,7 @@ _ALL = (
     Kind("normal_report", "replace a normal report by the standard normal report", False, 0, True),
     Kind("remove_normal", "remove a sentence that states only what is normal", False, 0),
     Kind("flip_negation", "deny a finding, or state a denied one", True, 0),
-    Kind("add_finding", "add a finding that is not there", True, 1),
+    Kind("add_finding", "add a false finding", True, 1),
     Kind("swap_report", "take another study's report", True, 0),
     Kind("change_measurement", "change a measurement", True, 4),
     Kind("add_comparison", "add a comparison with a prior", True, 5),
