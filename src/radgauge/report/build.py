@@ -233,7 +233,7 @@ def build_report(
             notes = (*notes, f"systems are not compared: {error}")
         else:
             tables["comparison"] = s.comparison_table(found, note=_corpus_note(results))
-    every = {c: r for each in results.values() for c, r in zip(each.columns, each.ranges, strict=True)}
+    every = {c: r for each in results.judges.values() for c, r in zip(each.columns, each.ranges, strict=True)}
     chosen = (paper or PaperStyle()).chosen(columns, metrics)
     tables["paper"] = paper_table(
         lines,
