@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from radgauge.core.choices import Correction, CorrelationMethod, DependentMethod, Equality, Kind, Scope, TieRule
 from radgauge.core.error_categories import JUDGES
 from radgauge.core.errors import InputError
-from radgauge.core.notebook import Grid, Shown, known
+from radgauge.core.notebook import Grid, Shown, none_if_nan
 from radgauge.core.progress import working
 from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import interval as interval_text
@@ -82,7 +82,7 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alignment(Shown):
-    """What `agree` found."""
+    """Result of `agree`."""
 
     lines: tuple[AlignLine, ...]  # One per output, target and rater asked for
     ceilings: tuple[Ceiling, ...]  # One per target, where there is more than one rater
@@ -115,7 +115,7 @@ class Alignment(Shown):
             }
             for line in self.lines
         ]
-        return {name: [known(row[name]) for row in rows] for name in (rows[0] if rows else ())}
+        return {name: [none_if_nan(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
     def grid(self) -> Grid:
         """One row per output, target and rater."""

@@ -23,7 +23,7 @@ RANDOM = "random retrieval"
 TEMPLATE = "normal template"
 FREQUENT = "most frequent report"
 NORMAL_TEMPLATE: str = shipped_toml(__file__, "normal.toml")["template"]
-"""What a system writes that has learned nothing but how most chest reports read."""
+"""A normal report, as a system writes that has learned only how most chest reports read."""
 
 
 def random_retrieval(

@@ -65,7 +65,7 @@ class Collapse:
 
     @property
     def few(self) -> bool:
-        """Whether it has too few distinct reports; otherwise they are too much alike, or nothing is wrong."""
+        """True if it has too few distinct reports; otherwise they are too much alike, or nothing is wrong."""
         return self.distinct < FEW * self.distinct_references
 
 

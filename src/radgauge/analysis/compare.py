@@ -16,7 +16,7 @@ from radgauge.core.choices import RESAMPLES, Correction, IntervalMethod, TestNam
 from radgauge.core.error_categories import BESIDE_HEADLINE
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.metric import Rows
-from radgauge.core.notebook import Grid, Shown, known
+from radgauge.core.notebook import Grid, Shown, none_if_nan
 from radgauge.core.progress import working
 from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import arrow, p_value, signed
@@ -91,7 +91,7 @@ class Comparisons(Shown, list[SystemComparison]):
             }
             for line in self
         ]
-        return {name: [known(row[name]) for row in rows] for name in (rows[0] if rows else ())}
+        return {name: [none_if_nan(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
     def table(self) -> Table:
         """Return the first pair of systems as a table; `radgauge.analysis.tables` has one of every pair."""

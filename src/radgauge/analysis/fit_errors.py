@@ -48,7 +48,7 @@ class Profiling(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ErrorsFit:
-    """What `fit_errors` found."""
+    """Result of `fit_errors`."""
 
     weights: Weights  # Learned from all judgments; `about` says from what
     target: str  # What was fitted: rating, total or significant
@@ -137,7 +137,7 @@ def fit_errors(
 
 @dataclass(frozen=True, slots=True)
 class SourcesFit:
-    """What `fit_sources` found; Kendall's tau-b with the mean rating, per source."""
+    """Result of `fit_sources`: Kendall's tau-b with the mean rating, per source."""
 
     weights: Weights  # Learned from all sources; `about` says from which
     start: Mapping[str, float]  # Of the starting weights

@@ -48,7 +48,7 @@ class FittedTerm:
 
 @dataclass(frozen=True, slots=True)
 class RadcliqFit:
-    """What `fit_radcliq` found."""
+    """Result of `fit_radcliq`."""
 
     terms: tuple[FittedTerm, ...]  # In the order of the columns
     intercept: Interval  # Errors of a report with average scores
@@ -187,7 +187,7 @@ def fit_radcliq(
 
 
 def check_radcliq_path(path: Path) -> None:
-    """Whether a composite can be written there: asked before the work, not after it."""
+    """Check before the work that a composite can be written there."""
     if path.suffix != ".json":
         raise UsageError(f"a composite is written as .json, got {path.name!r}")
 

@@ -52,7 +52,7 @@ class FitLine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RateFit:
-    """What `fit_ratescore` found."""
+    """Result of `fit_ratescore`."""
 
     affinity: Affinity  # The learned weights and penalty
     lines: tuple[FitLine, ...]  # The released matrices and the learned one

@@ -70,7 +70,7 @@ class Ablated:
 
 @dataclass(frozen=True)
 class ImageAblation:
-    """What the image contributes to a score."""
+    """Contribution of the image to a score."""
 
     column: str
     signature: str
@@ -100,7 +100,7 @@ class ImageAblation:
 
     @property
     def sentence(self) -> str:
-        """What a reader should take from the table."""
+        """Conclusion from the table."""
         start = (
             f"{100 * self.share:.0f} % of the variance of {self.column} over {self.share_of} comes from which "
             f"image is shown, {100 * (1 - self.share):.0f} % from the two texts"

@@ -70,7 +70,7 @@ def verify_models(names: Sequence[str] = (), *, models: str = "published") -> li
 
 
 def _compare_hashes(checkpoint: Checkpoint, models: str) -> CheckResult:
-    """Whether the files are those that the hub has at the revision of the catalogue."""
+    """Check that the files are those that the hub has at the revision of the catalogue."""
     about = (f"{checkpoint.name}: file", (checkpoint.name,), f"{checkpoint.repo}@{checkpoint.revision[:7]}")
     if models == "published":
         location = find(checkpoint)

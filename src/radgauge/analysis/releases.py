@@ -26,7 +26,7 @@ from radgauge.core.wording import interval, number, signed
 from radgauge.stats.resampling import Resampling
 
 BEFORE = " (before)"
-"""What the systems of the older scores are called."""
+"""Suffix of the names of systems in the older scores."""
 OTHER_REFERENCES = (
     "the two were scored against other references (other reports, or another --section), so differences say "
     "nothing about the candidates; score both against the same"

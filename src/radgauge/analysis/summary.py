@@ -12,7 +12,7 @@ import numpy as np
 from radgauge.analysis.tables import headline_outputs, summary_rows, system_rows
 from radgauge.core.choices import RESAMPLES, ValueMethod
 from radgauge.core.metric import sums
-from radgauge.core.notebook import Grid, Shown, known
+from radgauge.core.notebook import Grid, Shown, none_if_nan
 from radgauge.core.progress import working
 from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import arrow, number
@@ -24,7 +24,7 @@ from radgauge.stats.resampling import Resampling
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a table shows of one output of one judge on one system."""
+    """One output of one judge on one system."""
 
     system: str  # Who wrote the candidates
     judge: str  # Name of the metric or rater
@@ -50,7 +50,7 @@ class Summaries(Shown, list[Summary]):
     def to_dict(self) -> dict[str, list[Any]]:
         """One row per system and output; None where there is no value."""
         names = [f.name for f in fields(Summary) if f.name != "reasons"]
-        return {name: [known(getattr(line, name)) for line in self] for name in names}
+        return {name: [none_if_nan(getattr(line, name)) for line in self] for name in names}
 
     def table(self) -> Table:
         """Return the headline outputs by system, or every output of one system."""

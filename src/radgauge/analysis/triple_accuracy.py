@@ -20,7 +20,7 @@ from radgauge.stats.resample import wilson_interval
 
 @dataclass(frozen=True, slots=True)
 class TripleResult:
-    """How often a metric gives the rewrite more than the opposite."""
+    """Share of triples in which a metric scores the rewrite above the opposite."""
 
     column: str
     accuracy: float  # Share of triples; a tie and a triple that cannot be judged count as wrong, as in the paper

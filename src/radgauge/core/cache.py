@@ -63,7 +63,7 @@ _PASSING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What `radgauge cache info` shows; a damaged file has no entries and is started anew by the next run."""
+    """Entries and size of a cache; a damaged file has no entries and is started anew by the next run."""
 
     path: Path
     bytes: int
@@ -172,7 +172,7 @@ class Cache:
                 part.unlink(missing_ok=True)
 
     def _with_file(self, use: Callable[[sqlite3.Connection], T]) -> T:
-        """What `use` returns for the open file; a file that proves damaged is started anew, once."""
+        """Return the result of `use` on the open file; a file that proves damaged is started anew, once."""
         # A connection per call unless one is open: cheap next to reading, and safe across threads and forks.
         if self._open is not None and self._open[:2] == (os.getpid(), threading.get_ident()):
             with suppress(*_TROUBLE):
@@ -189,7 +189,7 @@ class Cache:
             return use(db)
 
     def _may_be_replaced(self) -> bool:
-        """Whether the file is ours to read and write, so that trouble with it is its own."""
+        """True if the file is ours to read and write, so that trouble with it is its own."""
         return os.access(self.folder, os.W_OK | os.X_OK) and (
             not self.path.is_file() or os.access(self.path, os.R_OK | os.W_OK)
         )

@@ -30,13 +30,13 @@ Scope = Literal["pooled", "group", "study"]
 """Correlations over all cases, or as the mean over candidate groups or studies."""
 
 NoRow = Literal["refuse", "zero", "unjudged"]
-"""What a missing row in a table of error counts means: no errors, not judged, or nobody knows (refused)."""
+"""Meaning of a missing row in a table of error counts: no errors, not judged, or nobody knows (refused)."""
 
 Equality = Literal["precision", "exact"]
 """When two values are tied: up to the precision of the metric, or digit by digit, as in published studies."""
 
 TieRule = Literal["half", "wrong", "skip", "match", "calibrated"]
-"""What a tie of a judge is worth where the target prefers one report."""
+"""Credit for a tie of a judge where the target prefers one report."""
 
 DependentMethod = Literal[
     "pearson1898",
@@ -53,7 +53,7 @@ DependentMethod = Literal[
 
 Missing = Literal["error", "nan", "subset"]
 Duplicates = Literal["error", "first", "last"]
-"""What to do with studies that have no candidate: refuse, keep as not judged, or judge the others only."""
+"""Treatment of studies without a candidate: refuse, keep as not judged, or judge the others only."""
 
 Section = Literal["findings", "impression", "both", "whole"]
 """The part of a report that is judged."""

@@ -174,7 +174,7 @@ def _is_unseen(match: re.Match[str]) -> bool:
 
 
 def _instead(match: re.Match[str]) -> str:
-    """What a match is replaced by."""
+    """Replacement of a match."""
     kind = match.lastgroup
     if kind == "tag":
         name = match["tag"].lower()

@@ -29,7 +29,7 @@ TABLES = ("reports", "judge", "llm", "sampling")
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What the configuration files set."""
+    """Settings of the configuration files."""
 
     tables: Mapping[str, Mapping[str, Any]]  # Table -> key -> value
     origins: Mapping[tuple[str, str], Path]  # The file that each (table, key) comes from

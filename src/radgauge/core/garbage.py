@@ -1,4 +1,4 @@
-"""How often the interpreter looks for objects that refer to each other in a circle."""
+"""Collection of reference cycles, made rarer."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ class Metric(ABC):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether these settings give an empty candidate a value; otherwise it is not judged."""
+        """True if these settings give an empty candidate a value; otherwise it is not judged."""
         return False
 
     @abstractmethod
@@ -229,7 +229,7 @@ class Metric(ABC):
         return None
 
     def account(self, *, reading: Readings) -> Mapping[str, Any]:
-        """What judging took, for metrics that ask somebody: questions, failures, tokens, cost; otherwise empty."""
+        """Questions, failures, tokens and cost, for metrics that ask a language model; otherwise empty."""
         return {}
 
     def signature(self) -> str:

@@ -76,17 +76,17 @@ class Tabular:
         return _library("polars").DataFrame(self.to_dict())
 
 
-def known(value: Any) -> Any:
+def none_if_nan(value: Any) -> Any:
     """A value for a column: NaN is None.
 
-    >>> known(float("nan")), known(0.5), known("a")
+    >>> none_if_nan(float("nan")), none_if_nan(0.5), none_if_nan("a")
     (None, 0.5, 'a')
     """
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 class Grid(NamedTuple):
-    """What a `repr` shows: a sentence, a head, rows of text, and sentences to end with."""
+    """Content of a `repr`: a sentence, a head, rows of text, and sentences to end with."""
 
     title: str
     headers: tuple[str, ...]
@@ -100,7 +100,7 @@ class Shown(Tabular):
     __slots__ = ()
 
     def grid(self) -> Grid:
-        """What is shown."""
+        """Return the content to show."""
         raise NotImplementedError
 
     def table(self) -> Any:

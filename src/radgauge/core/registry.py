@@ -54,7 +54,7 @@ DEFAULTS: tuple[str, ...] = (
     *("errors", "radcliq", "radgraph", "chexbert", "ratescore"),
     *("bertscore", "bleu", "rouge"),
 )
-"""What `score` uses when no metric is named."""
+"""Metrics of `score` when none is named."""
 
 
 def metric_names() -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """What `radgauge metrics` shows of a metric."""
+    """A metric as `radgauge metrics` shows it."""
 
     name: str
     higher_is_better: bool
@@ -112,7 +112,7 @@ class MetricInfo:
 
 
 def describe_metric(name: str) -> MetricInfo:
-    """What a metric measures, needs and gives, and what its settings may be."""
+    """Describe a metric: summary, needs, outputs and settings."""
     cls = metric_class(name)
     metric = cls()  # direction and range may be facts about a checkpoint
     hints = typing.get_type_hints(cls)

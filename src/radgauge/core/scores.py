@@ -169,7 +169,7 @@ def _used_statistics(corpus_scores: Callable[[Rows, Rows], Rows], totals: Rows, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results(Shown):
-    """What `score` returns: every judge's Scores on the same cases, by name.
+    """Results of `score`: every judge's Scores on the same cases, by name.
 
     Attributes:
         judges: Scores by judge name, all with the same keys.
@@ -240,7 +240,7 @@ class Results(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know about the input before believing the numbers."""
+        """Notes on the input."""
         return tuple((self.header.get("input") or {}).get("warnings", ()))
 
     def records(self) -> list[dict[str, Any]]:

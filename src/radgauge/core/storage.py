@@ -35,7 +35,7 @@ ONE_PUT = 64 << 20
 
 
 def offline() -> bool:
-    """Whether the environment forbids any download."""
+    """True if the environment forbids any download."""
     return os.environ.get("RADGAUGE_OFFLINE", "0").strip().lower() not in ("", "0", "false", "no")
 
 
@@ -196,7 +196,7 @@ def _names(files: Any, path: str) -> list[str]:
 
 
 def _name(url: str) -> str:
-    """What the file is called: its ending tells the format.
+    """Name of the file, whose ending tells the format.
 
     >>> _name("https://host/reports.csv?version=2"), _name("s3://bucket")
     ('reports.csv', 'bucket')

@@ -32,7 +32,7 @@ def unpaired_test(
     permutations: int = 5000,
     alternative: Alternative = "two-sided",
 ) -> UnpairedTest:
-    """How often is the difference of the means at least as large when values are dealt to the sides by chance?
+    """Permutation test of the difference of two means of unpaired values.
 
     p = (hits + 1) / (permutations + 1), never 0; NaN if a side has no value. Where some units have a value on
     either side and these go together, p is larger than it need be: use `permutation_test` on such units.

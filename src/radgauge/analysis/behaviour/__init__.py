@@ -46,7 +46,7 @@ class BehaviourCase:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a metric made of a case; NaN values fail."""
+    """Verdict of a metric on a case; NaN values fail."""
 
     case: BehaviourCase
     first: float
@@ -56,7 +56,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What `behaviour` found for one metric."""
+    """Result of `behaviour` for one metric."""
 
     judge: str  # Name of the metric
     column: str
@@ -66,7 +66,7 @@ class Behaviour:
 
     @property
     def passed(self) -> int:
-        """How many cases passed."""
+        """Number of cases that passed."""
         return sum(verdict.passed for verdict in self.verdicts)
 
     @property

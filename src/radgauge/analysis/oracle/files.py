@@ -18,7 +18,7 @@ ENDINGS = (".jsonl", ".csv")
 
 
 def check_matches_path(path: Path) -> None:
-    """Whether matches can be written there: asked before the work, not after it."""
+    """Check before the work that matches can be written there."""
     if path.suffix not in ENDINGS:
         raise UsageError(f"matches are written as {' or '.join(ENDINGS)}, got {path.name!r}")
 

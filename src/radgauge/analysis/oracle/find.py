@@ -55,7 +55,7 @@ class KeptMatches:
         self._signature = f"oracle|{metric.signature()}|corpus:{corpus}|top:{top}{unreleased_state()}"
 
     def known(self, queries: Sequence[str]) -> dict[str, Found]:
-        """What was found before, by query."""
+        """Cached matches by query."""
         if self._cache is None:
             return {}
         try:
@@ -120,7 +120,7 @@ COUNT_MATCHES = frozenset({"bleu", "radgraph", "chexbert_similarity"})
 
 NO_MATCH = "no report of the corpus has anything in common with it"
 PAPER_FALLBACK = "No acute cardiopulmonary process."
-"""What Yu et al. took where RadGraph matched nothing: the most frequent report of their corpus."""
+"""Match of Yu et al. where RadGraph matched nothing: the most frequent report of their corpus."""
 
 BLOCKS = 4
 """Blocks of queries per worker: few, as each makes the index anew; several, so that matches are kept early."""
@@ -208,7 +208,7 @@ def oracle(
 def _searched(
     metric: Metric, texts: Sequence[str], queries: Sequence[str], top: int, reading: Readings, engine: Engine
 ) -> Iterator[Found]:
-    """What is found for each query, in order; workers get blocks of queries."""
+    """Matches of each query, in order; workers get blocks of queries."""
     if engine.name == "process":
         yield from search_for(metric)(metric, texts, queries=queries, top=top, reading=reading)
         return
@@ -221,7 +221,7 @@ def _searched(
 
 
 def search_block(item: tuple[Metric, Sequence[str], Sequence[str], int]) -> list[Found]:
-    """What is found for some of the queries, in a worker."""
+    """Matches of a block of queries, in a worker."""
     metric, texts, queries, top = item
     return list(search_for(metric)(metric, texts, queries=queries, top=top, reading=Readings()))
 

@@ -64,7 +64,7 @@ class FeatureIndex:
         return cls(corpus, members, starts, dense, row_of, feature[outside].astype(np.int64), ends)
 
     def shared(self, query: int) -> Counts:
-        """How many features of the query each text of the corpus has."""
+        """Number of features of the query in each text of the corpus."""
         features = self.asked[self.ends[query] : self.ends[query + 1]]
         total: Counts = np.zeros(self.texts, np.uint8) if len(features) < 256 else np.zeros(self.texts, np.uint16)
         rows = self.row_of[features]

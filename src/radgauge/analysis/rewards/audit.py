@@ -38,7 +38,7 @@ INVENTED = {
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """What one reward gives to one kind of text."""
+    """Mean reward of one kind of text."""
 
     reward: str
     kind: str  # Kind of text

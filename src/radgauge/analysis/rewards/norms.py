@@ -1,4 +1,4 @@
-"""What the references of a training say of any report: which word follows which, and how long reports are.
+"""Norms of the references of a training set: word order, length, number of denials.
 
 A salad of the right words satisfies every metric that reads findings, and no metric counts words. Here the
 trigrams of the references do, interpolated with bigrams and words (Witten & Bell 1991): per word, the log of its

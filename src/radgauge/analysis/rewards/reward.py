@@ -29,7 +29,7 @@ from radgauge.core.scores import Scores
 from radgauge.run.score import LONGEST, score
 
 Relative = Literal["none", "mean", "standard", "rank"]
-"""What a reward in a group of samples of one study is measured against."""
+"""Baseline of a reward in a group of samples of one study."""
 
 References = Sequence[str | Sequence[str | None] | None]
 """The reference of each candidate, or its alternatives; None or nothing but empty texts is a missing one."""
@@ -193,7 +193,7 @@ class Reward:
         return [1 / (len(groups) * groups[kind]) if kind is not None else 0.0 for kind in abnormal]
 
     def counts(self) -> dict[str, int]:
-        """How many texts were judged, and how many got the floor by reason, since the start."""
+        """Number of texts judged, and of those with the floor by reason, since the start."""
         with self._lock:
             return dict(self._counts.most_common())
 
