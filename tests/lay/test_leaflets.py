@@ -153,6 +153,7 @@ def test_a_leaflet_that_would_hide_a_finding_is_not_written() -> None:
 
     assert "fewer than half" in str(one("Quixotic hila. Quixotic bones. No pneumothorax."))
     assert "no sentence" in str(one("Quixotic hila."))
+    assert "not about the chest" in str(one("Gallstones. The liver is normal. The spleen is normal."))
     finding = PlainSentence(0, 21, "Quixotic pneumonitis.", "…", (), True, ("unknown",))
     plain = PlainSentence(22, 38, "No pneumothorax.", "No air leak.")
     text = "Quixotic pneumonitis. No pneumothorax."

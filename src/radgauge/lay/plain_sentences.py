@@ -197,6 +197,7 @@ __all__ = [
     "Gloss",
     "PlainSentence",
     "arrange",
+    "is_about_chest",
     "languages",
     "mixed_text",
     "plain_text",
@@ -340,6 +341,18 @@ def _is_chest(reading: ReportReading, mentions: Sequence[Mention]) -> bool:
         if named:
             return 2 * sum(bool(regions & _CHEST_REGIONS) for regions in named) >= len(named)
     return True
+
+
+def is_about_chest(text: str) -> bool:
+    """Whether most of what a report names is of the chest, the only region whose words were reviewed.
+
+    >>> is_about_chest("Small left pleural effusion."), is_about_chest("Gallstones. The liver is fatty.")
+    (True, False)
+    """
+    reading = read_report(text)
+    named = [regions for mention in reading.mentions if (regions := _regions(mention)) - _ANY_REGION]
+    own = sum(bool(regions & {"chest", "cardiac"}) for regions in named)
+    return not named or (3 * own >= len(named) and _is_chest(reading, ()))
 
 
 def _regions(mention: Mention) -> frozenset[str]:

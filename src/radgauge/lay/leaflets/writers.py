@@ -10,7 +10,7 @@ from radgauge.core.errors import RadgaugeError, UsageError
 from radgauge.lay import plain_sentences
 from radgauge.lay.checks import in_step
 from radgauge.lay.language_words import words_hash
-from radgauge.lay.plain_sentences import PlainSentence, unexplained, write_plain
+from radgauge.lay.plain_sentences import PlainSentence, is_about_chest, unexplained, write_plain
 from radgauge.lay.refine import Refinement, Round, Verdict, refine
 from radgauge.lay.sets import is_heading
 from radgauge.lay.translators import EmbeddedTranslator
@@ -73,7 +73,7 @@ class EmbeddedWriter:
 
     def write(self, reports: Mapping[str, str]) -> list[Written]:
         """Each report on its own; one that cannot be written costs itself only."""
-        return [_gated(text, self.sentences(text)) for text in reports.values()]
+        return [_gated(text, self.sentences(text), known=_region_known) for text in reports.values()]
 
     def sentences(self, text: str) -> Written:
         """Every sentence, put in plain words or kept; or why the report cannot be read."""
@@ -88,8 +88,13 @@ class EmbeddedWriter:
         return found or "the report holds no sentence"
 
 
-def _gated(text: str, written: Written) -> Written:
-    return written if isinstance(written, str) else refused(text, written) or written
+def _gated(text: str, written: Written, *, known: Callable[[str], str] = lambda text: "") -> Written:
+    return written if isinstance(written, str) else known(text) or refused(text, written) or written
+
+
+def _region_known(text: str) -> str:
+    about = "the report is not about the chest, the only part of the body that the embedded writer knows"
+    return "" if is_about_chest(text) else about
 
 
 def refused(text: str, sentences: Sequence[PlainSentence]) -> str:
