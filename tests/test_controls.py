@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,14 @@ CONTROLS = ROOT / "benchmarks" / "controls"
 
 def run(*arguments: str, folder: Path = CONTROLS) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(folder), *arguments], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("page", ["SECURITY.md", "docs/controls.md"])
+def test_the_files_that_hold_us_to_a_promise_are_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    paths = set(re.findall(r"`((?:tests|benchmarks|src|scripts)/[\w/.]+)(?:::\w+)?`", text))
+    assert paths
+    assert {path for path in paths if not (ROOT / path).exists()} == set()
 
 
 @pytest.mark.nightly
