@@ -57,7 +57,7 @@ class PaperStyle:
         ['b1', 'b2', 'b3', 'r']
         """
         names: list[str] = []
-        for item in self.columns:
+        for item in ",".join(self.columns).split(",") if self.columns else ():
             first, dots, last = item.partition("..")
             for name in filter(None, (first, last)):
                 if name not in outputs:

@@ -430,7 +430,7 @@ class _Service:
 
     def _take_place(self) -> None:
         if self._waiting >= self.limits.waiting:
-            raise Busy(f"{self._waiting} requests are waiting (option --queue); come again in a moment")
+            raise Busy(f"{self._waiting} requests are waiting (--limits waiting=); come again in a moment")
         self._waiting += 1
 
     def _leave_place(self) -> None:
