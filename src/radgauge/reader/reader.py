@@ -20,7 +20,7 @@ from radgauge.reader.label_values import Statement
 from radgauge.reader.labelled import read_statement, settled
 from radgauge.reader.lexicon import Lexicon
 from radgauge.reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence, Unread
-from radgauge.reader.region import resolve_by_region
+from radgauge.reader.senses import resolve_by_region
 from radgauge.reader.sentence import SentenceReading, read_sentence
 from radgauge.reader.sides import carry_sides
 from radgauge.reader.vocabulary import Vocabulary
