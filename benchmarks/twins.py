@@ -23,6 +23,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
+from judged import into_card
 from judged_data import DATA, json_lines
 
 import radgauge as rg
@@ -184,6 +185,27 @@ def print_twins(name: str, values: Values) -> None:
     print(f"  swapped without any error {counts[0]} of {len(wrong)}, without a significant one {counts[1]}")
 
 
+def card_of(sets: Mapping[str, Values]) -> str:
+    """The figures of all sets as a Markdown table."""
+    columns = ("quality", "total", "false_finding", "omission", "low_confidence")
+    head = (
+        "set",
+        "studies",
+        "quality",
+        "errors",
+        "false findings",
+        "omissions",
+        "low confidence",
+        "above swapped",
+    )
+    rows = [head, tuple("---" for _ in head)]
+    for name, values in sets.items():
+        means = (f"{mean_of(values, 'twin', f'errors_{column}'):.2f}" for column in columns)
+        above, count = share_above(values, "twin", "swapped", "errors_quality")
+        rows.append((name, str(len(values)), *means, f"{above:.2f} of {count}"))
+    return "\n".join(["", *("| " + " | ".join(row) + " |" for row in rows), ""])
+
+
 def print_fresh(values: Values) -> None:
     """The figures of structured reports and their opposites, per region."""
     regions = defaultdict(list)
@@ -212,6 +234,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--half", choices=("read", "unread", "all"), default="all")
+    parser.add_argument("--card", type=Path, help="put the figures as a table between the marks of this page")
     parser.add_argument("--fresh", type=Path, help="structured reports with their opposites")
     options = parser.parse_args()
     if options.fresh:
@@ -222,10 +245,14 @@ def main() -> None:
         "structured CT/MR twins": list(structured_rows(options.data, rng)),
         "CT impressions against findings": list(impression_rows(options.data, rng)),
     }
-    for name, rows in sets.items():
-        print_twins(
-            name, judged([row for row in rows if options.half in ("all", "unread" if row.unread else "read")])
-        )
+    values = {
+        name: judged([row for row in rows if options.half in ("all", "unread" if row.unread else "read")])
+        for name, rows in sets.items()
+    }
+    for name in values:
+        print_twins(name, values[name])
+    if options.card:
+        into_card(options.card, card_of(values), ("<!-- twins.py -->", "<!-- end of twins.py -->"))
 
 
 if __name__ == "__main__":
