@@ -208,6 +208,12 @@ def test_one_run_at_a_time_in_a_folder(tmp_path: Path) -> None:
     assert score_to_folder(path, tmp_path / "s", metrics="bleu").manifest.complete
 
 
+def test_a_folder_has_the_digest_of_the_references_that_a_file_has(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", records())
+    score_to_folder(path, tmp_path / "s", metrics="bleu", parts=3, kind="jsonl")
+    assert read_scores(tmp_path / "s").header["references"] == score(path, "bleu").header["references"]
+
+
 def test_a_case_that_makes_a_metric_fail_fails_alone(tmp_path: Path) -> None:
     from scale_metrics import Poisoned
 

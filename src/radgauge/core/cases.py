@@ -76,14 +76,23 @@ class Case:
 def reference_digest(cases: Iterable[Case]) -> str:
     """Hash of the studies with their references, whatever the order: equal if systems were asked the same.
 
+    Hashes are added, so that those of parts without a common study make that of all (`digest_of_parts`).
+
     >>> cases = [Case("1", "Clear.", ("Clear.",), "a"), Case("1", "", ("Clear.",), "b")]
     >>> reference_digest(cases) == reference_digest(cases[:1])
     True
     """
-    digest = hashlib.sha256()
-    for study in sorted({(case.id, case.references) for case in cases}):
-        digest.update(json.dumps(study).encode())
-    return digest.hexdigest()[:32]
+    studies = {(case.id, case.references) for case in cases}
+    return digest_of_parts(hashlib.sha256(json.dumps(study).encode()).hexdigest() for study in studies)
+
+
+def digest_of_parts(digests: Iterable[str]) -> str:
+    """Sum of hexadecimal digests.
+
+    >>> digest_of_parts(["ff", "01"])[-3:]
+    '100'
+    """
+    return f"{sum(int(digest, 16) for digest in digests) % (1 << 128):032x}"
 
 
 _MARKUP = re.compile(

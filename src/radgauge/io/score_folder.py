@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.core.cases import Key
+from radgauge.core.cases import Key, digest_of_parts
 from radgauge.core.errors import InputError
 from radgauge.core.files import replacing, write_file
 from radgauge.core.scores import Results, Scores
@@ -210,6 +210,8 @@ def read_score_folder(folder: Path | str) -> Results:
             truncated=frozenset().union(*(scores.truncated for scores in each)),
         )
     header = {**found[0].header, "input": dict(manifest.input), "cases": len(keys)}
+    digests = [results.header.get("references") for results in found]
+    header["references"] = None if None in digests else digest_of_parts(digests)
     header["judges"] = {name: dict(about) for name, about in manifest.judges.items()}
     return Results(judges, {name: [column[i] for i in order] for name, column in meta.items()}, header)
 
@@ -233,7 +235,8 @@ def write_part(
     """
     keys = digest_of(results.keys_of_cases)
     part = {"cases": len(rows), "keys": keys, **(about or {})}
-    header = header_of(results, {"fingerprint": fingerprint, "part": part})
+    digest = {name: results.header[name] for name in ("references",) if name in results.header}
+    header = header_of(results, {"fingerprint": fingerprint, "part": part, **digest})
     with replacing(path) as beside:
         checksum = write_records(beside, header, {**table_of(results), ROW: list(rows)})
     return Part(path.name, len(rows), keys, checksum)
