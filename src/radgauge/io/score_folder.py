@@ -210,8 +210,8 @@ def read_score_folder(folder: Path | str) -> Results:
             truncated=frozenset().union(*(scores.truncated for scores in each)),
         )
     header = {**found[0].header, "input": dict(manifest.input), "cases": len(keys)}
-    digests = [results.header.get("references") for results in found]
-    header["references"] = None if None in digests else digest_of_parts(digests)
+    digests = [str(results.header["references"]) for results in found if "references" in results.header]
+    header["references"] = digest_of_parts(digests) if len(digests) == len(found) else None
     header["judges"] = {name: dict(about) for name, about in manifest.judges.items()}
     return Results(judges, {name: [column[i] for i in order] for name, column in meta.items()}, header)
 
