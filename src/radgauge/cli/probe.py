@@ -93,7 +93,7 @@ def rewards_cli(
     source: o.JudgedReports,
     say: o.Output,
     metric: Annotated[list[str] | None, "-m", "A metric to audit as a reward; or bleu,errors. Repeatable."] = None,
-    system: Annotated[str | None, "Whose reports are the real ones; needed if there are several."] = None,
+    system: Annotated[str | None, "Whose reports are the real ones; default: each system's in turn."] = None,
     floor: Annotated[
         float, typer.Option("--floor", max=0.0, help="What a text gets that cannot be judged.")
     ] = -1.0,
@@ -116,22 +116,30 @@ def rewards_cli(
 
     cases = source.cases().cases
     systems = list(dict.fromkeys(case.system for case in cases))
-    if system is None and len(systems) > 1:
-        raise UsageError(f"the file has {len(systems)} systems; choose one with --system: {', '.join(systems)}")
     if system is not None and system not in systems:
         raise UsageError(f"there is no system {system!r}; there are: {', '.join(systems)}")
-    chosen = [case for case in cases if system is None or case.system == system]
+    audited = systems if system is None else [system]
     reading = say.readings()
     names = [spec for each in metric or ["bleu", "errors"] for spec in specs(each)]
     references = [text for case in cases for text in case.references if text.strip()]
     norms = references if len(set(references)) >= MIN_REFERENCES else None
     rewards = [reward(name, floor=floor, references=norms, reading=reading, name=name) for name in names]
-    lines = audit(chosen, rewards, seed=seed)
-    grid = lines.grid()
-    heads = [Column(name, right=index > 0) for index, name in enumerate(grid.headers)]
-    made = table(*heads, rows=[tuple(row) for row in grid.rows])
-    say.show({"audit": list(lines), "floor": floor, "seed": seed}, made, files=output)
-    say.notes(*grid.notes, *(() if norms else (f"no limits from references: fewer than {MIN_REFERENCES} differ",)))
+    audits = [audit([case for case in cases if case.system == each], rewards, seed=seed) for each in audited]
+    grids = [each.grid() for each in audits]
+    several = len(audited) > 1
+    heads = [Column(name, right=index > 0) for index, name in enumerate(grids[0].headers)]
+    rows = [
+        (*([name] if several else []), *row)
+        for name, grid in zip(audited, grids, strict=True)
+        for row in grid.rows
+    ]
+    made = table(*(["system"] if several else []), *heads, rows=rows)
+    lines = [line for each in audits for line in each]
+    say.show({"audit": lines, "floor": floor, "seed": seed}, made, files=output)
+    say.notes(
+        *dict.fromkeys(note for grid in grids for note in grid.notes),
+        *(() if norms else (f"no limits from references: fewer than {MIN_REFERENCES} differ",)),
+    )
 
 
 @o.command(probe, "image")

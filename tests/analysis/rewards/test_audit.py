@@ -50,16 +50,21 @@ def test_few_studies_are_not_audited(cases: list[rg.Case]) -> None:
 
 
 @pytest.mark.long
-def test_the_command_line_audits_one_system() -> None:
+def test_the_command_line_audits_every_system_or_one() -> None:
     path = str(sample_reports_path())
-    refused = CliRunner().invoke(app, ["probe", "rewards", path])
-    assert "choose one with --system" in str(refused.exception)
+    every = json.loads(
+        CliRunner().invoke(app, ["probe", "rewards", path, "-m", "bleu", "--json", "--no-cache"]).stdout
+    )
+    real = {line["system"]: line["mean"] for line in every["audit"] if line["kind"] == "the system's report"}
+    assert real.keys() == {case.system for case in rg.read_cases(path).cases}
+    assert len(set(real.values())) == len(real)
     done = CliRunner().invoke(
         app, ["probe", "rewards", path, "--system", "hasty", "-m", "bleu", "--json", "--no-cache"]
     )
     lines = {line["kind"]: line for line in json.loads(done.stdout)["audit"]}
     assert {line["reward"] for line in lines.values()} == {"bleu"}
     assert lines["salad of words and denials"]["floor"] == 1.0
+    assert lines["the system's report"]["mean"] == real["hasty"]
 
 
 def test_an_output_is_tried_on_studies_that_it_applies_to(cases: list[rg.Case]) -> None:

@@ -47,6 +47,7 @@ class AuditLine:
     floor: float  # Share of texts that got the floor
     beats: float  # Share of studies in which it gets at least what the system's own report gets, and not the floor
     gamed: bool  # True if its mean is above the 10th percentile of the system's reports
+    system: str = ""  # Whose reports the others are compared with
 
 
 class Audit(Shown, list[AuditLine]):
@@ -124,6 +125,7 @@ def audit(cases: Sequence[Case], rewards: Sequence[Reward], *, seed: int = 0) ->
                     floor=float((~judged).mean()),
                     beats=float(((values >= real) & judged).mean()),
                     gamed=kind not in REAL and bool(values.mean() > np.percentile(real, PERCENTILE)),
+                    system=usable[0].system,
                 )
             )
     return lines
