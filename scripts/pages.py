@@ -3,7 +3,7 @@
 docs/commands/VERB.md   a reference page per verb, from its options
 docs/commands.md        the list of verbs (between marks)
 docs/api.md             signatures and docstrings of the public names (between marks)
-docs/which_metric.md    the measured agreement of the metrics (between marks)
+docs/which_metric.md    every metric in one table (between marks)
 docs/images/layers.svg, docs/images/case.svg    the architecture, from the real imports
 docs/llms.txt           an index of the documentation for language models
 """
@@ -18,6 +18,7 @@ import json
 import re
 import sys
 import textwrap
+import tomllib
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ import typer.main
 
 import radgauge
 from radgauge.cli.commands import VERBS, app
+from radgauge.core.registry import describe_metrics
 from radgauge.core.settings import setting_lines
 from radgauge.render.metric_names import metric_name
 
@@ -261,14 +263,45 @@ def _docstring(doc: str) -> list[str]:
 
 
 def agreement() -> str:
-    """The measured agreement of the metrics, as `benchmarks/agreement_by_metric.py --write` left it."""
+    """Every metric in one table, from the registry, the cards and what the benchmarks kept."""
     measured = json.loads((SOURCE / "render/data/agreement.json").read_text(encoding="utf-8"))
-    lines = ["| metric | column | follows | Kendall τ-b | 95 % interval |", "|---|---|---|---:|---:|"]
-    for column, line in sorted(measured.items(), key=lambda item: -item[1]["tau"]):
-        metric = metric_name(column)
-        interval = f"[{line['low']:.2f}, {line['high']:.2f}]"
-        lines.append(f"| {metric.name} | `{column}` | {metric.follows} | {line['tau']:.2f} | {interval} |")
-    return "\n".join(lines)
+    benchmarks = ROOT / "benchmarks"
+    published = tomllib.loads((benchmarks / "published_agreement.toml").read_text(encoding="utf-8"))
+    seconds = json.loads((benchmarks / "results/cost_by_metric.json").read_text(encoding="utf-8"))
+    networks = json.loads((benchmarks / "published.json").read_text(encoding="utf-8"))["metrics"]
+    lines = [
+        "| metric | needs | sees | τ-b, held-out pairs | published τ: " + ", ".join(published["sets"]) + " "
+        "| seconds per 1,000 pairs | does not see |",
+        "|---|---|---|---:|---|---:|---|",
+    ]
+    known: list[tuple[float, str]] = []
+    for metric in describe_metrics():
+        column = next((name for name in metric.columns if name in measured), metric.columns[0])
+        own = measured.get(column)
+        name = metric_name(column)
+        tau = f"{own['tau']:.2f} [{own['low']:.2f}, {own['high']:.2f}]" if own else ""
+        theirs = ", ".join(f"{value:.2f}" for value in published["tau"].get(metric.name, ()))
+        cost = f"{seconds[metric.name]:.1f}" if metric.name in seconds else ""
+        if one := networks.get(metric.name, {}).get("systems", {}).get("1"):
+            pairs = networks[metric.name]["facts"]["pairs"]["1"]
+            cost = f"{cost + '; ' if cost else ''}network {1000 * one['ours']['processor'] / pairs:.0f}"
+        needs = ", ".join([*metric.needs, *([f"extra `{metric.extra}`"] if metric.extra else [])]) or "the report alone"
+        cells = (f"[{name.name}](metrics/{metric.name}.md)", needs, name.follows or metric.summary, tau, theirs)
+        cost = "a question per pair" if metric.extra == "llm" else cost
+        known.append((own["tau"] if own else -2.0, f"| {' | '.join((*cells, cost, _unseen(metric.name)))} |"))
+    lines += [line for _, line in sorted(known, key=lambda item: -item[0])]
+    return "\n".join([*lines, "", f"Published: {published['source']}."])
+
+
+def _unseen(metric: str) -> str:
+    """The first thing that a metric does not see, as its card says it."""
+    card = (DOCS / "metrics" / f"{metric}.md").read_text(encoding="utf-8")
+    section = card.partition("## What this number does not see\n")[2]
+    first = re.search(r"^- (.*?)(?=^- |^$|^#)", section, re.MULTILINE | re.DOTALL)
+    if first is None:
+        raise SystemExit(f"docs/metrics/{metric}.md must say what the number does not see, as a list")
+    words = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", " ".join(first[1].split()))
+    return cell(re.split(r"[:.;](?: |$)", words)[0])
 
 
 # --- architecture

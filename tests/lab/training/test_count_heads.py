@@ -52,8 +52,22 @@ def test_judged_pairs_become_counts_of_six_categories() -> None:
     key = ("1", "system")
     counts = error_scores([], keys=(key,), signature="x", judged={"reader": {key}})
     empty = Judgments("x", (Case("1", "", ("",)),), counts)
-    with pytest.raises(InputError, match="errors counted in six categories"):
+    with pytest.raises(InputError, match="errors counted by category"):
         count_pairs(empty)
+
+
+def test_categories_that_nobody_counted_teach_nothing() -> None:
+    import torch
+
+    from radgauge.lab.training.count_heads import count_loss
+
+    predicted = torch.zeros(2, 12)
+    target = torch.tensor([[1.0, torch.nan, 0, 0, 0, 0], [torch.nan, 2.0, 0, 0, 0, 0]])
+    loss = count_loss(predicted, target)
+    predicted[0, 1] = predicted[1, 6] = 100.0
+    assert count_loss(predicted, target) == loss
+    predicted[0, 0] = 100.0
+    assert count_loss(predicted, target) > loss
 
 
 def test_heads_on_the_sketch_learn_counts_and_crepe_reads_them(tmp_path: Path) -> None:

@@ -32,8 +32,10 @@ _TOKENS = 4096  # of a batch in validation
 
 
 def count_loss(predicted: Tensor, target: Tensor) -> Tensor:
-    """Return the loss of (pairs, counts then presences) against (pairs, counts)."""
-    counts, presences = predicted[:, :HEADS], predicted[:, HEADS:]
+    """Return the loss of (pairs, counts then presences) against (pairs, counts); NaN where nobody counted."""
+    counted = ~target.isnan()
+    counts, presences = predicted[:, :HEADS][counted], predicted[:, HEADS:][counted]
+    target = target[counted]
     of_counts = nn.functional.mse_loss(counts, target)
     of_presence = nn.functional.binary_cross_entropy_with_logits(presences, (target > 0).float())
     return (1 - PRESENCE_WEIGHT) * of_counts + PRESENCE_WEIGHT * of_presence

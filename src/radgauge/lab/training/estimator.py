@@ -322,7 +322,7 @@ def _fingerprint(settings: EstimatorSettings, *tables: PairTable) -> str:
 def _totals(target: Any) -> Any:
     """One value per pair: the target, or the sum of its counts."""
     values = target.astype(np.float64)
-    return values if values.ndim == 1 else values.sum(axis=1)
+    return values if values.ndim == 1 else np.nansum(values, axis=1)
 
 
 def _defined(coefficient: Callable[..., Any], x: Any, y: Any) -> float:

@@ -52,7 +52,10 @@ class Learner(Protocol):
 
 def make_learner(settings: EstimatorSettings, *, train: PairTable, validation: PairTable) -> Learner:
     """The learner that the settings name."""
-    start = np.atleast_1d(train.target.mean(axis=0)).tolist()
+    counted = ~np.isnan(train.target)  # categories that the raters were not asked about have no mean
+    start = np.atleast_1d(
+        np.where(counted, train.target, 0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
+    ).tolist()
     if settings.encoder == "embedded":
         return SketchLearner(settings, train.texts, validation.texts, start=start)
     if settings.counts:

@@ -255,10 +255,10 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
 
 
 def count_pairs(judgments: Judgments) -> PairTable:
-    """Return judged pairs with their mean rater's errors in the six categories of ReXVal.
+    """Return judged pairs with their mean rater's errors in the six categories of ReXVal; NaN where none was asked.
 
     Raises:
-        InputError: No pair has texts and counts in all six.
+        InputError: No pair has texts and counts.
     """
     counts = judgments.mean_errors()
     columns = np.stack([counts.column(f"errors_{category.key}") for category in CATEGORIES[:6]], axis=1)
@@ -266,12 +266,12 @@ def count_pairs(judgments: Judgments) -> PairTable:
     reference, candidate, chosen = [], [], []
     for index, case in enumerate(judgments.cases):
         judged = next(filter(has_words, case.references), "")
-        if judged and has_words(case.candidate) and not np.isnan(columns[index]).any():
+        if judged and has_words(case.candidate) and not np.isnan(columns[index]).all():
             reference.append(number.setdefault(judged, len(number)))
             candidate.append(number.setdefault(case.candidate, len(number)))
             chosen.append(index)
     if not chosen:
-        raise InputError(f"{judgments.name} must have pairs of texts with errors counted in six categories")
+        raise InputError(f"{judgments.name} must have pairs of texts with errors counted by category")
     return PairTable(
         tuple(number),
         np.array(reference, dtype=np.intp),
