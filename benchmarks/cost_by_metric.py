@@ -1,8 +1,8 @@
 """Processor seconds of every metric that runs anywhere, per 1,000 pairs of reports that were not read before.
 
-`python benchmarks/cost_by_metric.py [--write]` scores the reports of the demonstration, made distinct by a number, once
-per metric, on one thread. `--write` keeps the figures for the table of docs/which_metric.md. The report reader is the
-larger part; metrics that are scored in one run share it.
+`python benchmarks/cost_by_metric.py [--write]` scores the reports of the demonstration, made distinct by a
+number, once per metric, on one thread. `--write` keeps the figures for the table of docs/which_metric.md. The
+report reader is the larger part; metrics that are scored in one run share it.
 """
 
 from __future__ import annotations

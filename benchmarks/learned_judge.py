@@ -5,8 +5,8 @@
 Kendall's tau-b with the rating and with the total number of errors, source by source: `errors` and
 `comet_embedded` as they are, their blend, combinations learned from the columns of all embedded metrics, and count
 heads (`train estimator --heads counts`) on judged pairs with and without perturbed reports of known counts. Also
-where `comet_embedded` is strong and weak: by how alike the wording of a pair is. `--encoder` (a MiniLM or the like;
-minutes per source) trains the heads with a transformer instead of the sketch. `--write` keeps the figures for
+where `comet_embedded` is strong and weak: by how alike the wording of a pair is. `--encoder` (a MiniLM; minutes
+per source) trains the heads with a transformer instead of the sketch. `--write` keeps the figures for
 docs/models/learned_judge.md.
 """
 
@@ -18,6 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,7 @@ def main() -> None:
             flush=True,
         )
     alike: list[dict[str, Any]] = []
-    for low, high in zip(SHARED[:-1], SHARED[1:], strict=True):
+    for low, high in pairwise(SHARED):
         for name, source in sources.items():
             inside = (source.columns["rouge_l"] >= low) & (source.columns["rouge_l"] < high)
             if inside.sum() >= MIN_PAIRS:

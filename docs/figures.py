@@ -363,6 +363,42 @@ def llm_cascade(data: Path) -> str:
     return "\n".join(rows) + "\n"
 
 
+LEARNED_JUDGE = DOCS.parent / "benchmarks" / "results" / "learned_judge.json"
+
+
+def learned_judge(_: Path) -> str:
+    """What benchmarks/learned_judge.py last kept: judges by source, with ratings and with counts."""
+    kept = json.loads(LEARNED_JUDGE.read_text(encoding="utf-8"))
+    names = list(kept["pairs"])
+    lines = []
+    for position, target in enumerate(("rating", "total number of errors")):
+        lines += (
+            ["", f"Kendall's tau-b with the {target}:", ""]
+            if position
+            else [f"Kendall's tau-b with the {target}:", ""]
+        )
+        lines.append("| judge | " + " | ".join(f"{name} ({kept['pairs'][name]})" for name in names) + " | mean |")
+        lines.append("|---|" + "---:|" * (len(names) + 1))
+        for judge, line in kept["judges"].items():
+            taus = [line[name][position] for name in names]
+            lines.append(f"| {judge} | {' | '.join(f'{tau:.3f}' for tau in taus)} | {sum(taus) / len(taus):.3f} |")
+    return "\n".join(lines) + "\n"
+
+
+def learned_judge_wording(_: Path) -> str:
+    """Where comet_embedded is strong and weak: tau with the rating by how alike the wording of a pair is."""
+    kept = json.loads(LEARNED_JUDGE.read_text(encoding="utf-8"))
+    lines = [
+        "| ROUGE-L of the pair | source | pairs | `errors_quality` | `comet_embedded` |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for each in kept["alike"]:
+        taus = " | ".join(f"{tau:.2f}" for tau in each["tau"])
+        span = f"{each['from']:.2f} to {min(each['to'], 1.0):.2f}"
+        lines.append(f"| {span} | {each['source']} | {each['pairs']} | {taus} |")
+    return "\n".join(lines) + "\n"
+
+
 PUBLISHED = DOCS.parent / "benchmarks" / "published.json"
 AIMS = {
     "bertscore": ("BERTScore", 2.5),
@@ -675,6 +711,8 @@ FIGURES: Mapping[str, Callable[[Path], str]] = {
     "comet-pairs": comet_pairs,
     "llm-cascade": llm_cascade,
     "published-speed": published_speed,
+    "learned-judge": learned_judge,
+    "learned-judge-wording": learned_judge_wording,
     "generator-systems": generator_systems,
     "generator-systems-layman": generator_systems_layman,
     "generator-systems-lay": generator_systems_lay,

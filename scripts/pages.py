@@ -285,7 +285,8 @@ def agreement() -> str:
         if one := networks.get(metric.name, {}).get("systems", {}).get("1"):
             pairs = networks[metric.name]["facts"]["pairs"]["1"]
             cost = f"{cost + '; ' if cost else ''}network {1000 * one['ours']['processor'] / pairs:.0f}"
-        needs = ", ".join([*metric.needs, *([f"extra `{metric.extra}`"] if metric.extra else [])]) or "the report alone"
+        extra = [f"extra `{metric.extra}`"] if metric.extra else []
+        needs = ", ".join([*metric.needs, *extra]) or "the report alone"
         cells = (f"[{name.name}](metrics/{metric.name}.md)", needs, name.follows or metric.summary, tau, theirs)
         cost = "a question per pair" if metric.extra == "llm" else cost
         known.append((own["tau"] if own else -2.0, f"| {' | '.join((*cells, cost, _unseen(metric.name)))} |"))
@@ -301,7 +302,7 @@ def _unseen(metric: str) -> str:
     if first is None:
         raise SystemExit(f"docs/metrics/{metric}.md must say what the number does not see, as a list")
     words = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", " ".join(first[1].split()))
-    return cell(re.split(r"[:.;](?: |$)", words)[0])
+    return cell(words.rstrip(":."))
 
 
 # --- architecture

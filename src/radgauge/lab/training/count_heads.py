@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from radgauge.core.errors import require
 from radgauge.core.files import make_folder, replacing, write_file
 from radgauge.encoders.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.encoders.checkpoints.weights import load_tokenizer, load_transformer
@@ -105,8 +106,7 @@ class PairLearner:
         self.module.bert.requires_grad_(not frozen)
 
     def save(self, folder: Path, *, about: Mapping[str, Any]) -> None:
-        from safetensors.torch import save_file
-
+        safetensors = require("safetensors.torch", extra="models")
         make_folder(folder)
         self.tokenizer.save_pretrained(folder)
         own = {"num_error_categories": HEADS, "use_poisson_loss": False, "use_presence_loss": True}
@@ -114,7 +114,7 @@ class PairLearner:
         write_file(folder / "config.json", json.dumps(settings, indent=1))
         state = {name: value.detach().cpu().contiguous() for name, value in self.module.state_dict().items()}
         with replacing(folder / "model.safetensors") as file:
-            save_file(state, file, metadata={"format": "pt"})
+            safetensors.save_file(state, file, metadata={"format": "pt"})
         write_file(folder / "radgauge.json", json.dumps(dict(about), indent=1))
 
     def _encoded(self, texts: Sequence[str], candidate: Index, reference: Index) -> list[Encoded]:

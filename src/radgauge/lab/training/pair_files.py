@@ -255,7 +255,7 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
 
 
 def count_pairs(judgments: Judgments) -> PairTable:
-    """Return judged pairs with their mean rater's errors in the six categories of ReXVal; NaN where none was asked.
+    """Return judged pairs with their mean rater's errors in ReXVal's six categories; NaN where none was asked.
 
     Raises:
         InputError: No pair has texts and counts.
