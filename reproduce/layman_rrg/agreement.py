@@ -239,7 +239,7 @@ def _values(
     lay: dict[str, Array] = {}
     if metrics:
         before, after = (score(each, list(metrics), reading=reading, models=models) for each in (cases, spoken))
-        for name, scores in before.items():
+        for name, scores in before.judges.items():
             for column in scores.columns:
                 raw[column], lay[column] = scores.oriented(column), after[name].oriented(column)
     headline, unreplaced = semantics.columns[0], semantics.columns[3]
