@@ -2,6 +2,7 @@
 
     python benchmarks/scale.py REPORTS.csv                  2,000 pairs
     python benchmarks/scale.py REPORTS.csv --pairs 1000000 --only memory [--engine ray]
+    python benchmarks/scale.py REPORTS.csv --pairs 10000 --only file      one file, and with four times the pairs
     python benchmarks/scale.py REPORTS.csv --pairs 6000 --parts 30 --only kill --kills 10
 
 REPORTS is a table with a column of findings (Open-i: indiana_reports.csv). Pairs are made of its sentences, each
@@ -271,6 +272,22 @@ def run_once(path: str, folder: str, engine: str, parts: str, metrics: str, jour
     )
 
 
+def file_memory(reports: Path, place: Path, pairs: int, metrics: str) -> None:
+    """Peak memory of `radgauge score -o scores.jsonl` for a number of pairs, and for four times as many."""
+    peaks = []
+    for count in (pairs, 4 * pairs):
+        path = place / f"{count}.csv"
+        make_pairs(reports, count, path)
+        command = [sys.executable, "-m", "radgauge", "score", str(path), "-o", str(place / f"{count}.jsonl")]
+        process = subprocess.Popen([*command, "-m", metrics], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        if status:
+            raise SystemExit(f"scoring {count} pairs failed")
+        peaks.append(used.ru_maxrss / 1024)
+        print(f"{count} pairs: {peaks[-1]:.0f} MB, {used.ru_utime + used.ru_stime:.0f} processor seconds")
+    print(f"{peaks[1] / peaks[0]:.2f} times the memory")
+
+
 def main() -> None:
     """Make the pairs and print what was asked for."""
     if sys.argv[1:2] == ["--run"]:
@@ -283,13 +300,15 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=0, help="0: one per 6,000 pairs, at least 8")
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--engine", choices=("pool", "ray"), default="pool", help="of the memory benchmark")
-    parser.add_argument("--only", choices=("cost", "workers", "kill", "memory"))
+    parser.add_argument("--only", choices=("cost", "workers", "kill", "memory", "file"))
     given = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="radgauge-scale-"))
     try:
         path = place / "pairs.csv"
         make_pairs(given.reports, given.pairs, path)
         parts = given.parts or max(8, given.pairs // 6000)
+        if given.only == "file":
+            file_memory(given.reports, place, given.pairs, given.metrics)
         if given.only in (None, "cost"):
             cost(path)
         if given.only in (None, "workers"):
