@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from radgauge.core.errors import InputError, UsageError
-from radgauge.lay.build import build_sets
+from radgauge.lay.build import build_reports, build_sets
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.human_check import export_check, import_check
 from radgauge.lay.refine import Refinement
 from radgauge.lay.sentences import sentence_set
 from radgauge.lay.translators import EmbeddedTranslator
-from radgauge.lay.whole_reports import build_reports
 
 REPORTS = {
     "1": "Small left pleural effusion. No pneumothorax.",

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from radgauge.core.errors import InputError
-from radgauge.lay.build import build_sets
+from radgauge.lay.build import build_reports, build_sets
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.language_words import FOLDER, words_hash
 from radgauge.lay.plain_sentences import mixed_text, write_plain
 from radgauge.lay.prompts import lay_prompts
 from radgauge.lay.refine import Refinement
 from radgauge.lay.translators import EmbeddedTranslator
-from radgauge.lay.whole_reports import build_reports
 from radgauge.llm.prompts import Prompt
 
 KEPT = "The quixotic catheter sits near the cardiac apex."

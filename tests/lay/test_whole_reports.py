@@ -10,13 +10,12 @@ import pytest
 from layman_rrg.set_reports import Instructions, set_statistics, trace_of, write_tuning
 
 from radgauge.core.errors import InputError, UsageError
-from radgauge.lay.build import build_sets
+from radgauge.lay.build import build_reports, build_sets
 from radgauge.lay.checks import in_step, sides_differ
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.prompts import lay_prompts, prompts_hash, read_examples
 from radgauge.lay.refine import Refinement
 from radgauge.lay.translators import EmbeddedTranslator
-from radgauge.lay.whole_reports import build_reports
 from radgauge.llm.numbered import Outcome
 
 ENCODER = FindingEncoder()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from radgauge.lay.plain_sentences import mixed_text, write_plain
-from radgauge.lay.sentences import with_article
 from radgauge.text.grammar import article, is_counted, is_plural, plural
 
 
@@ -58,21 +57,6 @@ def test_what_takes_no_article() -> None:
     assert not is_counted("mild pulmonary edema")
     assert not is_counted("appendicitis")
     assert is_counted("flattened diaphragm")
-
-
-@pytest.mark.parametrize(
-    ("term", "expected"),
-    [
-        ("urine system", "a urine system"),
-        ("MRI sign of heart muscle damage", "an MRI sign of heart muscle damage"),
-        ("inflamed pancreas", "an inflamed pancreas"),
-        ("childhood arthritis", "childhood arthritis"),
-        ("widened, damaged breathing tubes", "widened, damaged breathing tubes"),
-        ("gas inside the bowel wall", "gas inside the bowel wall"),
-    ],
-)
-def test_plain_terms_with_their_article(term: str, expected: str) -> None:
-    assert with_article(term) == expected
 
 
 @pytest.mark.parametrize(

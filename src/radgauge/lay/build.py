@@ -3,6 +3,7 @@
 Zhao et al., Layman's RRG (2024), section 3.1: split, leave out near-copies, translate, refine. A report is the
 lay texts of its sentences. Every sentence is translated itself; where a translation costs money, a near-copy takes
 the lay text of the sentence that was kept if both say the same by the strict check in both directions.
+`build_reports` translates and checks reports as a whole instead, as algorithm 1 has it.
 
 Files in the folder: sentences.tsv (the sentence set, as metric `layman` reads it), sentences.jsonl (every sentence
 with its verdict), reports.jsonl, rounds.csv, trace.jsonl (every text of every round), build.json; for going on
@@ -28,7 +29,7 @@ from radgauge.lay.checks import same_statement, unfaithful
 from radgauge.lay.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
 from radgauge.lay.gathering import Gathering, digest, refuse_other_reports
 from radgauge.lay.refine import Refinement, Round, Verdict
-from radgauge.lay.sets import Entry, is_heading, rejected_pairs, write_sets
+from radgauge.lay.sets import Entry, is_heading, rejected_pairs, write_report_set, write_sets
 from radgauge.run.executors import HERE, Engine
 from radgauge.text.sentences import sentences_of
 
@@ -201,3 +202,84 @@ def _reasons(entries: Iterable[Entry]) -> dict[str, int]:
         if entry.in_set and not entry.accepted:
             found[entry.why.partition(" (")[0]] += 1
     return dict(found.most_common())
+
+
+@dataclass(frozen=True)
+class BuiltReports:
+    """What was built."""
+
+    reports: int
+    distinct: int
+    lay_reports: int  # Reports with an accepted lay version that nobody rejected
+    rounds: tuple[Round, ...]  # The acceptance curve of the distinct reports
+    reasons: Mapping[str, int]  # Why distinct reports have none -> how many
+    stopped: str  # Why the run ended early; "" if it did not
+
+
+@working("building")
+def build_reports(
+    reports: Mapping[str, str],
+    folder: Path,
+    *,
+    how: Refinement,
+    about: Mapping[str, object] | None = None,
+    replace_set: bool = False,
+    progress: Progress | None = None,
+) -> BuiltReports:
+    """Translate and refine whole reports, or go on with a folder where a run was stopped.
+
+    Args:
+        reports: Id -> text.
+        folder: Where everything goes.
+        how: Translator and checks; of a language model, with prompts for reports (`lay_prompts("report")`).
+        about: More for build.json.
+        replace_set: Whether a set of other reports in that folder may be replaced.
+        progress: Told (what, done, total).
+
+    Raises:
+        RadgaugeError, KeyboardInterrupt: The run was stopped; the files hold what was finished, and the same call
+            goes on from there.
+    """
+    texts = {study: " ".join(text.split()) for study, text in reports.items()}
+    items = [text for text in dict.fromkeys(texts.values()) if sentences_of(text)]
+    if not items:
+        raise InputError("the reports hold no sentence with a word in it")
+    make_folder(folder)
+    if not replace_set:
+        refuse_other_reports(folder, reports)
+    verdicts: dict[str, Verdict] = {}
+    course = Gathering(how, progress)
+
+    def take(start: int, found: Sequence[Verdict]) -> None:
+        verdicts.update({each.sentence: each for each in found})
+
+    with course.until_stopped():
+        course.run(items, "reports", take=take)
+    rows = [_row(study, reports[study], verdicts.get(text)) for study, text in texts.items()]
+    _, lay_reports = write_report_set(folder, rows, rejected_pairs(folder))
+    rounds = course.write_rounds(folder)
+    reasons = Counter(each.why.partition(" (")[0] for each in verdicts.values() if not each.accepted)
+    built = BuiltReports(
+        reports=len(reports),
+        distinct=len(items),
+        lay_reports=lay_reports,
+        rounds=tuple(rounds),
+        reasons=dict(reasons.most_common()),
+        stopped=course.stopped,
+    )
+    course.close(folder, {**(about or {}), **asdict(built)}, signature="unit:report", reports=reports)
+    return built
+
+
+def _row(study: str, text: str, verdict: Verdict | None) -> dict[str, object]:
+    if verdict is None:
+        why = "the report is not translated yet" if sentences_of(text) else "the report holds no sentence"
+        return {"id": study, "report": text, "lay": None, "why": why, "round": 0, "similarity": None}
+    return {
+        "id": study,
+        "report": text,
+        "lay": verdict.lay if verdict.accepted else None,
+        "why": verdict.why,
+        "round": verdict.round,
+        "similarity": verdict.similarity,
+    }

@@ -14,8 +14,7 @@ from radgauge.findings.places import LEFT, RIGHT
 from radgauge.lay.check.compare import Difference, check_lay
 from radgauge.lay.dedupe import normal_sentence
 from radgauge.lay.fidelity import lay_findings
-from radgauge.lay.glosses import glosses_in
-from radgauge.lay.language_words import words_of
+from radgauge.lay.language_words import glosses_in, words_of
 from radgauge.lay.lay_reader import LayReader
 from radgauge.lay.sentences import Pair, keeps_meaning, sentence_set
 from radgauge.reader import ReportReading

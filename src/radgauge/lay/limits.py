@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from radgauge.core.parsing import shipped_toml
-from radgauge.lay.sentence_parts import mentions_in
-from radgauge.lay.statement import NoPlan, Statement
+from radgauge.lay.statement import NoPlan, Statement, mentions_in
 from radgauge.reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.reader.lexicon import FINDING_KINDS
 

@@ -16,12 +16,10 @@ from radgauge.core.parsing import shipped_toml
 from radgauge.lay.check.compare import check_lay
 from radgauge.lay.check.reading import Fact, read_everyday
 from radgauge.lay.dedupe import normal_sentence
-from radgauge.lay.glosses import glosses_in
-from radgauge.lay.language_words import Words, languages, words_of
+from radgauge.lay.language_words import Words, glosses_in, languages, words_of
 from radgauge.lay.lay_reader import plain_term
 from radgauge.lay.plan import plan_sentence
-from radgauge.lay.sentence_parts import mentions_in, places_by_mention
-from radgauge.lay.statement import NoPlan
+from radgauge.lay.statement import NoPlan, mentions_in, places_by_mention
 from radgauge.lay.wording import say
 from radgauge.reader import Mention, ReportReading, load_lexicon, read_report
 from radgauge.reader.lexicon import FINDING_KINDS

@@ -22,9 +22,8 @@ from radgauge.lay.normal_parts import (
     unchanged_parts,
 )
 from radgauge.lay.plan_finding import AT_LEVELS, CALCIFIED, CAN_HARDEN, LEVELS, SUSPICIOUS, plan_finding
-from radgauge.lay.sentence_parts import mentions_in, modifiers_in
 from radgauge.lay.shared_words import is_change_behind, share, stop_at_shared_words
-from radgauge.lay.statement import NoPlan, Statement
+from radgauge.lay.statement import NoPlan, Statement, mentions_in, modifiers_in
 from radgauge.reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.reader.lexicon import FINDING_KINDS
 

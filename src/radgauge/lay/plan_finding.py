@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from radgauge.lay.limits import limit_behind, limit_of, stop_at_more_than_normal, stop_at_words_inside
 from radgauge.lay.normal_parts import QUIET_QUANTITIES, change_said
-from radgauge.lay.sentence_parts import mentions_in
-from radgauge.lay.statement import NoPlan, Statement
+from radgauge.lay.statement import NoPlan, Statement, mentions_in
 from radgauge.reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.reader.lexicon import FINDING_KINDS
 from radgauge.text.grammar import is_plural

@@ -16,9 +16,8 @@ from radgauge.core.files import write_file
 from radgauge.lay.cli.options import layman
 
 if TYPE_CHECKING:
-    from radgauge.lay.build import Built
+    from radgauge.lay.build import Built, BuiltReports
     from radgauge.lay.prompts import Unit
-    from radgauge.lay.whole_reports import BuiltReports
     from radgauge.llm.prompts import Prompt
 
 SENTENCES_OF_A_REPORT = 10
@@ -106,12 +105,11 @@ def build_cli(
     """
     from radgauge.cli.language_model import CostLine, open_model, usage_text
     from radgauge.core.errors import UsageError
-    from radgauge.lay.build import build_sets
+    from radgauge.lay.build import BuiltReports, build_reports, build_sets
     from radgauge.lay.checks import FIDELITY, LLM, SIMILARITY, calibrate_theta
     from radgauge.lay.cli.options import encoder_called
     from radgauge.lay.refine import Refinement
     from radgauge.lay.translators import EmbeddedTranslator, LlmTranslator, Translator
-    from radgauge.lay.whole_reports import BuiltReports, build_reports
     from radgauge.llm import BudgetReached
 
     if output.exists() and not output.is_dir():
