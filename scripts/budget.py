@@ -23,7 +23,7 @@ LIMITS = {
     "lines, study": 9_000,
     "lines, lab": 7_000,
     "modules": 536,
-    "option slots": 345,
+    "option slots": 320,
     "import lines, %": 7.4,
     "glossary names, %": 8.5,
     "question docstrings, %": 16.0,

@@ -31,6 +31,7 @@ class AgreementSettings:
 
     kind: Annotated[Kind, "Which coefficient."] = "kendall_b"
     scope: Annotated[Scope, "Over all cases, or the mean over candidate groups or studies."] = "pooled"
+    per_rater: Annotated[bool, "Also against every rater alone."] = False
     more_errors_than: Annotated[float | None, "Only cases with more errors than this."] = None
     test: Annotated[DependentMethod, "The test of --pairs and --mine."] = "williams1959"
     one_sided: Annotated[bool, "That test asks only whether the better metric is better."] = False
@@ -61,7 +62,6 @@ def agree_cli(
     ] = None,
     mine: Annotated[str | None, "Test this output against each other one."] = None,
     pairs: Annotated[bool, "Test every two metrics: is one better?"] = False,
-    per_rater: Annotated[bool, "Also against every rater alone."] = False,
     failure_modes: Annotated[bool, "Which group makes more errors of a category than another?"] = False,
     by: Annotated[str | None, "Also for each value of this column: modality, anatomy, system."] = None,
     settings: Annotated[AgreementSettings, "Coefficients and tests"] = AgreementSettings(),
@@ -99,7 +99,7 @@ def agree_cli(
         targets=target or None,
         kind=settings.kind,
         scope=settings.scope,
-        per_rater=per_rater,
+        per_rater=settings.per_rater,
         all_columns=every,
         more_errors_than=settings.more_errors_than,
         resampling=sampling.at_least(1),

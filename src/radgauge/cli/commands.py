@@ -12,10 +12,12 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import shutil
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -202,6 +204,10 @@ class Command(TyperCommand):
     configured: Sequence[str] = ()
     """Options from radgauge.toml, which those of the command line override."""
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help: what it does, examples, arguments and options, as wide as the terminal."""
+        typer.echo("\n".join(_help_lines(self, ctx.command_path, shutil.get_terminal_size().columns)))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options."""
         return super().parse_args(ctx, [*self.configured, *self._by_new_names(args)])
@@ -242,6 +248,45 @@ class Command(TyperCommand):
             else:
                 yield word
         yield from tail
+
+
+def _help_lines(verb: TyperCommand, path: str, width: int) -> list[str]:
+    about, _, examples = inspect.cleandoc(verb.help or "").partition("\n\nExample")
+    rows = {
+        "Arguments": [_help_row(p) for p in verb.params if p.param_type_name == "argument"],
+        "Options": [_help_row(p) for p in verb.params if p.param_type_name == "option"],
+    }
+    rows["Options"].append(("-h, --help", "Show this message and exit."))
+    lines = [f"Usage: {path} [OPTIONS] {' '.join(name for name, _ in rows['Arguments'])}".rstrip(), ""]
+    for part in about.split("\n\n"):
+        lines += [*textwrap.wrap(part, width), ""]
+    if examples:
+        lines += ["Examples:", *(f"  {line.strip()}" for line in examples.splitlines()[1:] if line.strip()), ""]
+    for head, entries in rows.items():
+        indent = min(26, max((len(name) for name, _ in entries), default=0) + 4)
+        lines += [f"{head}:"] if entries else []
+        for name, meaning in entries:
+            wrapped = textwrap.wrap(meaning, max(30, width - indent)) or [""]
+            if len(name) + 3 > indent:
+                lines.append(f"  {name}")
+                name = ""
+            lines += [f"  {name}".ljust(indent) + wrapped[0], *(" " * indent + line for line in wrapped[1:])]
+        lines += [""] if entries else []
+    return [*lines, *textwrap.wrap(verb.epilog or "", width)]
+
+
+def _help_row(parameter: Any) -> tuple[str, str]:
+    """Return the names of an option or an argument, and its meaning."""
+    if parameter.param_type_name == "argument":
+        name = parameter.metavar or parameter.name.upper() + "..." * (parameter.nargs == -1)
+        return name if parameter.required or parameter.metavar else f"[{name}]", parameter.help or ""
+    kind = parameter.type_descriptor.annotation
+    choices = "|".join(map(str, get_args(kind))) if get_origin(kind) is Literal else ""
+    default = parameter.default
+    plain = isinstance(default, str | int | float) and not isinstance(default, bool) and default != ""
+    notes = "; ".join([*([choices] if choices else []), *([f"default: {default}"] if plain else [])])
+    names = ", ".join([*sorted(parameter.opts, key=len), *parameter.secondary_opts])
+    return names, (parameter.help or "") + (f" ({notes})" if notes else "")
 
 
 def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,6 +21,33 @@ Target = Annotated[str | None, typer.Option("--target", "-t", help="rating, tota
 fit = o.subjects("fit")
 
 
+@dataclass(frozen=True, slots=True)
+class RadcliqSettings:
+    """How a composite is fitted."""
+
+    ridge: Annotated[float, "Penalty on squared coefficients; 0 = none."] = 0.0
+    folds: Annotated[int | None, "Parts for cross-validation; without it, leave one study out."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorsFit:
+    """How weights of findings and errors are fitted."""
+
+    start: Annotated[str, "Weights to stay near: default, prior, or a JSON file."] = "default"
+    strength: Annotated[float, "Pull towards the start; large = no learning."] = 0.2
+    folds: Annotated[int | None, "Parts for cross-validation; without it, leave one study out."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How weights of RaTEScore are searched for."""
+
+    objective: Annotated[Literal["pearson", "kendall_b"], "The coefficient to raise."] = "kendall_b"
+    trials: Annotated[int, "Matrices tried in all."] = 500
+    test_share: Annotated[float, "Share of studies held out."] = 0.2
+    study: Annotated[Path | None, "SQLite file of the search; the same command resumes it."] = None
+
+
 @o.command(fit, "errors")
 def fit_errors_cli(
     judgments: o.JudgmentFile,
@@ -28,13 +56,7 @@ def fit_errors_cli(
         "errors_weights.json"
     ),
     target: Target = None,
-    start: Annotated[
-        str, typer.Option("--start", help="Weights to stay near: default, prior, or a JSON file.")
-    ] = "default",
-    strength: Annotated[
-        float, typer.Option("--strength", help="Pull towards the start; large = no learning.")
-    ] = 0.2,
-    folds: o.Folds = None,
+    settings: Annotated[ErrorsFit, "The fit"] = ErrorsFit(),
     ratings: Annotated[o.RatingSettings, "How judgments are read"] = o.RatingSettings(),
     llm: o.Llm = o.LlmSettings(),
     metric: Annotated[
@@ -65,9 +87,9 @@ def fit_errors_cli(
         found = fit_errors(
             o.judgments_of(judgments, ratings),
             target=target,
-            start=load_weights(start),
-            strength=strength,
-            folds=folds,
+            start=load_weights(settings.start),
+            strength=settings.strength,
+            folds=settings.folds,
             metric=judge,
             reading=reading,
         )
@@ -100,8 +122,7 @@ def fit_radcliq_cli(
     target: Annotated[
         str, typer.Option("--target", "-t", help="total, significant or an error category.")
     ] = "total",
-    ridge: Annotated[float, "Penalty on squared coefficients; 0 = none."] = 0.0,
-    folds: o.Folds = None,
+    settings: Annotated[RadcliqSettings, "The fit"] = RadcliqSettings(),
     ratings: Annotated[o.RatingSettings, "How judgments are read"] = o.RatingSettings(),
     sampling: o.Sampling = o.Resampling(),
 ) -> None:
@@ -133,8 +154,8 @@ def fit_radcliq_cli(
         judged_cases,
         columns=o.names(columns),
         target=target,
-        ridge=ridge,
-        folds=folds,
+        ridge=settings.ridge,
+        folds=settings.folds,
         resampling=sampling.at_least(1),
     )
     write_radcliq(output, found)
@@ -176,14 +197,7 @@ def fit_ratescore_cli(
         "ratescore_weights.json"
     ),
     target: Target = None,
-    objective: Annotated[
-        Literal["pearson", "kendall_b"], typer.Option("--objective", help="The coefficient to raise.")
-    ] = "kendall_b",
-    trials: Annotated[int, typer.Option("--trials", help="Matrices tried in all.")] = 500,
-    test_share: Annotated[float, typer.Option("--test-share", help="Share of studies kept apart.")] = 0.2,
-    study: Annotated[
-        Path | None, typer.Option("--study", help="SQLite file of the search; the same command goes on from it.")
-    ] = None,
+    settings: Annotated[SearchSettings, "The search"] = SearchSettings(),
     metric: Annotated[
         str, typer.Option("--metric", "-m", help="Settings to learn for: ratescore:penalty=paper.")
     ] = "ratescore",
@@ -195,7 +209,7 @@ def fit_ratescore_cli(
 
     Example:
 
-      radgauge fit ratescore radpref.json -o mine.json --study search.sqlite
+      radgauge fit ratescore radpref.json -o mine.json --settings study=search.sqlite
 
       radgauge score reports.csv -m ratescore:weights=mine.json
     """
@@ -205,15 +219,15 @@ def fit_ratescore_cli(
 
     chosen = o.chosen_metric(metric, RateScore, models=o.confirmed(models, [metric]))
     make_folder(output.parent)  # before the search, not behind it
-    keeps(lambda: study is not None and study.exists())
+    keeps(lambda: settings.study is not None and settings.study.exists())
     found = fit_ratescore(
         o.judgments_of(judgments, ratings),
         metric=chosen,
         target=target,
-        objective=objective,
-        trials=trials,
-        test_share=test_share,
-        storage=study,
+        objective=settings.objective,
+        trials=settings.trials,
+        test_share=settings.test_share,
+        storage=settings.study,
         resampling=sampling.at_least(1),
         reading=say.readings(),
         progress=say.progress(),

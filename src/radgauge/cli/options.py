@@ -646,14 +646,10 @@ def chosen_metric(spec: str, kind: type[M], *, models: str) -> M:
     return metric
 
 
-def report_text(path: Path | None, text: str | None = None) -> str:
+def report_text(path: Path | None) -> str:
     """One report: a text that was given, a file, or standard input."""
     from radgauge.io.tables.sources import FORMATS
 
-    if text is not None:
-        if path is not None:
-            raise UsageError("give a file or --text, not both")
-        return text
     if path is None or str(path) == "-":
         return sys.stdin.read()
     if len(str(path).split()) > 2 and not path.exists():  # a report, which messages do not repeat

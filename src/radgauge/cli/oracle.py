@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from pathlib import Path
@@ -50,7 +49,6 @@ def oracle_cli(
         "-o",
         "Write all matches to this .jsonl or .csv; it serves as candidates.",
     ] = None,
-    text: Annotated[bool, typer.Option("--text/--no-text", help="With or without the reports.")] = True,
 ) -> None:
     """Find the best-scoring report of a corpus for each query.
 
@@ -102,9 +100,8 @@ def oracle_cli(
         "queries": asked.provenance.as_dict(),
     }
     if output is not None:
-        write_matches(output, matches, system=f"oracle {column}", text=text, about=about)
-    shown = matches if text else [{**dataclasses.asdict(match), "text": None} for match in matches]
-    say.show({"matches": shown, **about}, *_match_blocks(matches, column, text=text))
+        write_matches(output, matches, system=f"oracle {column}", about=about)
+    say.show({"matches": matches, **about}, *_match_blocks(matches, column))
     left_out = f", {place.blank} blank ones left out" if place.blank else ""
     say.notes(*searched.provenance.warnings, *asked.provenance.warnings)
     say.notes(f"{place.reports} reports searched, {len(place.texts)} distinct{left_out}")
@@ -116,7 +113,7 @@ def oracle_cli(
         say.tell(f"wrote {output}: {len(matches)} matches")
 
 
-def _match_blocks(matches: Sequence[Retrieved], column: str, *, text: bool) -> list[o.Block]:
+def _match_blocks(matches: Sequence[Retrieved], column: str) -> list[o.Block]:
     """Return the first matches and the mean of all."""
     from radgauge.analysis.oracle.find import mean_score
     from radgauge.core.wording import number, shortened
@@ -125,11 +122,11 @@ def _match_blocks(matches: Sequence[Retrieved], column: str, *, text: bool) -> l
     rows: list[Row] = [
         (
             *(match.id, match.rank, match.corpus_id or "–", match.score, match.frequency),
-            *([shortened(match.text, 80)] if text else []),
+            shortened(match.text, 80),
         )
         for match in matches[:SHOWN]
     ]
-    first = table("query", "rank", "report", column, "times", *(["text"] if text else []), rows=rows)
+    first = table("query", "rank", "report", column, "times", "text", rows=rows)
     asked = {match.id: not math.isnan(match.score) for match in matches if match.rank == 1}
     judged = sum(asked.values())
     queries = f"{judged} queries" if judged == len(asked) else f"{judged} of {len(asked)} queries"

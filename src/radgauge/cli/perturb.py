@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -31,6 +32,16 @@ GeneralSentences = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class TripleWording:
+    """How a language model is asked for triples."""
+
+    prompts: Annotated[
+        str, "strict (ours), paper (what RaTE-Eval's two prompts ask), or a TOML file with rewrite and opposite."
+    ] = "strict"
+    unchecked: Annotated[bool, "Take what the model writes, as the paper did."] = False
+
+
 @o.command(o.app, "perturb")
 def perturb_cli(
     reports: o.ReportTable,
@@ -52,21 +63,10 @@ def perturb_cli(
         Literal["rules", "llm", "corpus"],
         typer.Option(
             "--writer",
-            help="Who writes triples; llm: the server of RADGAUGE_LLM_URL; corpus: found there.",
+            help="Who writes triples; llm: the server of --llm; corpus: found there.",
         ),
     ] = "rules",
-    prompts: Annotated[
-        str,
-        typer.Option(
-            "--prompts",
-            help="With --writer llm: 'strict' (ours), 'paper' (what RaTE-Eval's two prompts ask), or a TOML file "
-            "with rewrite and opposite.",
-        ),
-    ] = "strict",
-    unchecked: Annotated[
-        bool,
-        typer.Option("--unchecked", help="With --writer llm: take what the model writes, as the paper did."),
-    ] = False,
+    wording: Annotated[TripleWording, "With --writer llm"] = TripleWording(),
     general: GeneralSentences = False,
     llm: o.Llm = o.LlmSettings(),
     seed: o.Seed = 0,
@@ -83,7 +83,8 @@ def perturb_cli(
 
       radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --llm max_cost=2
 
-      radgauge perturb reports.csv --triples --writer llm --prompts paper --unchecked -o triples.jsonl
+      radgauge perturb reports.csv --triples --writer llm -o triples.jsonl
+          --wording prompts=paper,unchecked=yes
     """
     from radgauge.analysis.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
     from radgauge.core.errors import UsageError
@@ -91,8 +92,8 @@ def perturb_cli(
 
     if writer == "llm" and (not triples or output is None):
         raise UsageError("--writer llm makes triples in a file: add --triples and -o triples.jsonl")
-    if writer != "llm" and (unchecked or prompts != "strict"):
-        raise UsageError("--prompts and --unchecked are about what a language model writes: add --writer llm")
+    if writer != "llm" and wording != TripleWording():
+        raise UsageError("--wording is about what a language model writes: add --writer llm")
     if output is None and not say.as_json:
         raise UsageError("nothing to do: name a file with -o, or add --json")
     if triples and kinds:
@@ -100,7 +101,7 @@ def perturb_cli(
     originals = form.originals(reports, images=images)
     texts = {study: case.references[0] for study, case in originals.items()}
     if writer == "llm" and output is not None:
-        write_llm_triples(texts, output, llm=llm, say=say, prompts=prompts, checked=not unchecked)
+        write_llm_triples(texts, output, llm=llm, say=say, prompts=wording.prompts, checked=not wording.unchecked)
         return
     if triples and writer == "corpus":
         from radgauge.core.subjects import from_subject

@@ -54,7 +54,6 @@ def triples_cli(
         Path | None,
         typer.Argument(help="Table with original, rewrite, opposite, or RaTE-Eval; without it, the bundled set."),
     ] = None,
-    level: o.Level = 0.95,
     output: o.Outputs = None,
 ) -> None:
     """How often the same in other words scores above its opposite (RaTE-Eval's third task).
@@ -72,9 +71,7 @@ def triples_cli(
     triples = read_triples(sample_rewrites_path() if path is None else path)
     metrics = judged.metric or list(DEFAULTS)
     with judged.session():
-        lines = triple_accuracy(
-            triples, metrics, reading=say.readings(), models=judged.confirmed(metrics), level=level
-        )
+        lines = triple_accuracy(triples, metrics, reading=say.readings(), models=judged.confirmed(metrics))
     lines.sort(key=lambda line: -line.accuracy)
     rows = [
         (
@@ -94,9 +91,6 @@ def rewards_cli(
     say: o.Output,
     metric: Annotated[list[str] | None, "-m", "A metric to audit as a reward; or bleu,errors. Repeatable."] = None,
     system: Annotated[str | None, "Whose reports are the real ones; default: each system's in turn."] = None,
-    floor: Annotated[
-        float, typer.Option("--floor", max=0.0, help="What a text gets that cannot be judged.")
-    ] = -1.0,
     seed: o.Seed = 0,
     output: o.Outputs = None,
 ) -> None:
@@ -123,7 +117,7 @@ def rewards_cli(
     names = [spec for each in metric or ["bleu", "errors"] for spec in specs(each)]
     references = [text for case in cases for text in case.references if text.strip()]
     norms = references if len(set(references)) >= MIN_REFERENCES else None
-    rewards = [reward(name, floor=floor, references=norms, reading=reading, name=name) for name in names]
+    rewards = [reward(name, references=norms, reading=reading, name=name) for name in names]
     audits = [audit([case for case in cases if case.system == each], rewards, seed=seed) for each in audited]
     grids = [each.grid() for each in audits]
     several = len(audited) > 1
@@ -135,7 +129,7 @@ def rewards_cli(
     ]
     made = table(*(["system"] if several else []), *heads, rows=rows)
     lines = [line for each in audits for line in each]
-    say.show({"audit": lines, "floor": floor, "seed": seed}, made, files=output)
+    say.show({"audit": lines, "seed": seed}, made, files=output)
     say.notes(
         *dict.fromkeys(note for grid in grids for note in grid.notes),
         *(() if norms else (f"no limits from references: fewer than {MIN_REFERENCES} differ",)),

@@ -94,7 +94,6 @@ View = Literal["mentions", "rate", "radgraph", "chexpert"]
 def read_cli(
     form: o.ReportForm,
     report: o.OneReport = None,
-    text: Annotated[str | None, "-t", "The report itself."] = None,
     view: Annotated[
         View,
         "What is shown: RaTE entities, a RadGraph graph, CheXpert's 14 labels.",
@@ -132,10 +131,10 @@ def read_cli(
         echo(write_table_graphs(report, graphs, models=models, form=form))
         return
     if check:
-        _check(o.report_text(report, text), say)
+        _check(o.report_text(report), say)
         return
     known = load_lexicon((lexicon,)) if lexicon is not None else None
-    reading = read_report(o.report_text(report, text), lexicon=known)
+    reading = read_report(o.report_text(report), lexicon=known)
     blocks: list[o.Block] = [_table(reading, view, known)]
     if view == "mentions":
         blocks = ["", *blocks, "", coverage_lines(reading)]

@@ -155,6 +155,11 @@ class PaceSettings:
     learning_rate: Annotated[float | None, "Peak learning rate of the head."] = None
     encoder_learning_rate: Annotated[float | None, "That of the encoder's top layer."] = None
     hidden_sizes: Annotated[tuple[int, ...], "Layers of the head: 2048+1024."] = ()
+    direction: Annotated[
+        Literal["auto", "higher", "lower"] | None, "Which way the target is better, if it is a column of your own."
+    ] = None
+    device: Annotated[str, "auto, cpu or cuda."] = "auto"
+    seed: int = 0
 
 
 @o.command(train, "estimator")
@@ -174,13 +179,7 @@ def estimator_cli(
         str,
         "radcliq, radgraph_f1, bleu2, errors_quality, or a column of your own, such as ratings.",
     ] = "radcliq",
-    direction: Annotated[
-        Literal["auto", "higher", "lower"],
-        "Which way the target is better, if it is a column of your own.",
-    ] = "auto",
     settings: Annotated[PaceSettings, "Training, where not as usual"] = PaceSettings(),
-    device: o.Device = "auto",
-    seed: o.Seed = 0,
 ) -> None:
     """Train the estimator; the same command goes on after an interruption.
 
@@ -210,13 +209,11 @@ def estimator_cli(
     if heads == "counts":
         from radgauge.io.judgments import read_judgments
 
-        complete = EstimatorSettings.for_counts(encoder, device=device, seed=seed, **given)
+        complete = EstimatorSettings.for_counts(encoder, **given)
         tables = [count_pairs(read_judgments(path)) for path in (training, validation)]
     else:
         base = EstimatorSettings.for_embedded() if encoder == "embedded" else EstimatorSettings()
-        complete = replace(
-            base, encoder=encoder, target=target, direction=direction, device=device, seed=seed, **given
-        )
+        complete = replace(base, encoder=encoder, target=target, **given)
         tables = [read_pairs(path, target=target) for path in (training, validation)]
     keeps(lambda: output.is_dir() and any(output.iterdir()))
     trained = train_estimator(

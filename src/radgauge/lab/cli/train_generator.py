@@ -128,7 +128,6 @@ def instructions_cli(
         Literal["professional", "lay", "both"], "Reports as they are, in plain language, or one record each."
     ] = "professional",
     replace: Replace = False,
-    seed: o.Seed = 0,
 ) -> None:
     """Write image, instruction and report of every study, to tune larger models with.
 
@@ -146,11 +145,11 @@ def instructions_cli(
 
     check_instructions_path(output, replace=replace)
     found = form.references(reports, images=images)
-    records = instruction_records(found.cases, form=form_of_records, register=register, images=images, seed=seed)
+    records = instruction_records(found.cases, form=form_of_records, register=register, images=images)
     number = write_instructions(output, records, replace=replace)
     each = 2 if register == "both" else 1
     about = {"records": number, "studies": len(found.cases), "left_out": len(found.cases) - number // each}
-    say.show({**about, "output": str(output), "seed": seed})
+    say.show({**about, "output": str(output)})
     say.notes(*found.provenance.warnings)
     say.notes(
         f"{number} records of {number // each} studies written to {output}; "

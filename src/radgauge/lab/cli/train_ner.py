@@ -66,7 +66,6 @@ def train_ner_cli(
     settings: Annotated[NerSettings, "Training"] = NerSettings(""),
     annotation: Annotated[Annotation, "Annotation"] = Annotation(),
     llm: o.Llm = o.LlmSettings(),
-    device: o.Device = "auto",
 ) -> None:
     """Train an entity recogniser; the same command goes on with a run that was stopped.
 
@@ -97,7 +96,7 @@ def train_ner_cli(
     if evaluate is not None:
         if not model:
             raise UsageError("--evaluate needs --model: the tagger to score, a folder or a hub id")
-        results = evaluate_tagger(located(model), read_ner(evaluate), device=device)
+        results = evaluate_tagger(located(model), read_ner(evaluate), device="auto")
         say.show({"results": results, "model": model}, *_type_tables(results))
         return
     if train is None or output is None:
@@ -114,11 +113,11 @@ def train_ner_cli(
         output,
         settings=settings,
         dev=read_ner(dev) if dev is not None else (),
-        device=device,
+        device="auto",
         progress=say.progress(),
     )
     if test is not None:
-        results = evaluate_tagger(str(output), read_ner(test), device=device)
+        results = evaluate_tagger(str(output), read_ner(test), device="auto")
     say.show({"results": results, "checkpoint": str(output), "seed": settings.seed}, *_type_tables(results))
     say.notes(f"checkpoint in {output}; use it with -m ratescore:ner={output}")
 

@@ -60,6 +60,7 @@ class RefineSettings:
         float | None, "Threshold of the check similarity; by default calibrated for the encoder that you name."
     ] = None
     rounds: Annotated[int, "Maximum rounds of refinement."] = 3
+    report_level: Annotated[bool, "Also build the report-level set."] = True
     encoder: Annotated[
         str, "findings, static, folder or id of a transformer, or settings of a decoder (.toml)."
     ] = ""
@@ -76,9 +77,6 @@ def build_cli(
         "embedded works offline, llm asks the server of RADGAUGE_LLM_URL.",
     ] = "embedded",
     refine: Annotated[RefineSettings, "Refinement"] = RefineSettings(),
-    report_level: Annotated[
-        bool, typer.Option("--report-level/--no-report-level", help="Also build the report-level set.")
-    ] = True,
     unit: Annotated[
         Literal["sentence", "report"],
         "sentence: both sets, reports output of lay sentences; report: whole reports, as algorithm 1.",
@@ -164,7 +162,7 @@ def build_cli(
                     how=how,
                     encoder=vectors,
                     threshold=refine.threshold,
-                    report_level=report_level,
+                    report_level=refine.report_level,
                     about=about,
                     replace_set=replace,
                     progress=say.progress(),
@@ -198,7 +196,6 @@ def export_check_cli(
     folder: Folder,
     output: Annotated[Path, "-o", "CSV file for people to fill in."] = Path("check.csv"),
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Pairs to draw.")] = 500,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw.")] = 0,
 ) -> None:
     """Draw pairs of a built set for people to check: fill in the column `matches` with yes or no.
 
@@ -208,7 +205,7 @@ def export_check_cli(
     """
     from radgauge.lay.human_check import export_check
 
-    drawn = export_check(folder, output, count=count, seed=seed)
+    drawn = export_check(folder, output, count=count)
     echo(f"wrote {drawn} pairs to {output}: fill in the column matches with yes or no", err=True)
     echo(f"then run: radgauge lay import-check {folder} {output}", err=True)
 
@@ -218,7 +215,6 @@ def import_check_cli(
     folder: Folder,
     file: Annotated[Path, typer.Argument(help="The file of `export-check`, filled in.")],
     by: Annotated[str, "Whose verdicts these are; the file's name by default."] = "",
-    level: o.Level = 0.95,
     say: o.Output = o.Output(),
 ) -> None:
     """Read people's verdicts: the share that they accept, and take what they reject out of the sets.
@@ -230,7 +226,7 @@ def import_check_cli(
     from radgauge.core.wording import interval
     from radgauge.lay.human_check import import_check
 
-    found = import_check(folder, file, by=by, level=level)
+    found = import_check(folder, file, by=by)
     text = (
         f"{found.by}: {found.accepted} of {found.judged} pairs match, {found.share:.1%} "
         f"{interval(found.low, found.high)}; {found.blank} without a verdict"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,17 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.study.server.requests import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSettings:
+    """What /get_reward answers."""
+
+    reward: Annotated[str, "The metric behind it; '' = no such address."] = "errors"
+    floor: Annotated[float, "The reward of what cannot be judged."] = -1.0
+    references: Annotated[
+        Path | None, "Reports of the training set; the reward measures word order and length on them."
+    ] = None
 
 
 @o.command(o.app, "serve")
@@ -29,11 +41,7 @@ def serve_cli(
     ] = None,
     no_token: Annotated[bool, "Let everybody on this machine in; not with other hosts."] = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that judge.")] = 1,
-    reward: Annotated[str, "The metric behind /get_reward; '' = no such address."] = "errors",
-    floor: Annotated[float, typer.Option("--floor", max=0.0, help="The reward of what cannot be judged.")] = -1.0,
-    references: Annotated[
-        Path | None, "Reports of the training set; the reward measures word order and length on them."
-    ] = None,
+    rewards: Annotated[RewardSettings, "/get_reward"] = RewardSettings(),
     limits: Annotated[Limits, "Limits of one request"] = Limits(),
 ) -> None:
     """Judge reports over HTTP (extra web).
@@ -62,7 +70,7 @@ def serve_cli(
     if place.warning:
         echo(f"note: {place.warning}", err=True)
     wanted = tuple(metric or ["errors"])
-    o.confirmed(models, [*wanted, *([reward] if reward else [])])
+    o.confirmed(models, [*wanted, *([rewards.reward] if rewards.reward else [])])
     fresh = None
     if no_token:
         if token_file is not None or not is_loopback(host):
@@ -82,9 +90,9 @@ def serve_cli(
     settings = Settings(
         metrics=wanted,
         models=models,
-        reward=reward,
-        floor=floor,
-        references=training_references(references),
+        reward=rewards.reward,
+        floor=rewards.floor,
+        references=training_references(rewards.references),
         cache=not o.program().no_cache,
         tokens=tuple(map(token_hash, tokens)),
         workers=workers,

@@ -40,6 +40,17 @@ class DrawSettings:
     seed: Annotated[int | None, "Repeats sample and division among raters; blinding is always random."] = None
 
 
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """What raters see."""
+
+    title: Annotated[str | None, "Heading of the study."] = None
+    assistance: Annotated[
+        Literal["none", "half", "all"], "Offer what radgauge's reader would mark, on no, half or all cases."
+    ] = "none"
+    no_images: Annotated[bool, "Texts alone, whatever the design shows."] = False
+
+
 StudyFile = Annotated[Path, typer.Argument(help="The file of the study.")]
 
 
@@ -71,12 +82,7 @@ def new_cli(
         int | None,
         typer.Option("--shared", min=0, help="Studies that every rater sees; all without it."),
     ] = None,
-    assistance: Annotated[
-        Literal["none", "half", "all"],
-        "Offer what radgauge's reader would mark, on no, half or all cases.",
-    ] = "none",
-    no_images: Annotated[bool, "Raters see texts alone, whatever the design shows."] = False,
-    title: Annotated[str | None, "Heading of the study."] = None,
+    page: Annotated[PageSettings, "What raters see"] = PageSettings(),
 ) -> None:
     """Make a study from reports: draw studies, blind the candidates, assign them to raters.
 
@@ -103,13 +109,13 @@ def new_cli(
         equal=draw.equal,
         scores=read_scores(scores) if scores is not None else None,
         before=read_scores(draw.before) if draw.before is not None else None,
-        images=not no_images,
+        images=not page.no_images,
         shared=shared,
         raters_per_case=draw.raters_per_case,
-        assistance=assistance,
+        assistance=page.assistance,
         seed=draw.seed,
         days=DAYS,
-        title=title,
+        title=page.title,
         provenance=cases.provenance.as_dict(),
     )
     say.notes(*cases.provenance.warnings, *made.notes)

@@ -30,7 +30,6 @@ def estimate_cli(
     simple_random: Annotated[
         bool, "State that the judged studies are a simple random draw of those in --scores."
     ] = False,
-    level: o.Level = 0.95,
 ) -> None:
     """Estimate each system's mean rating or error count from few judged reports and scores on all of them.
 
@@ -55,7 +54,6 @@ def estimate_cli(
         simple_random=simple_random,
         baseline=baseline,
         width=width,
-        level=level,
     )
     say.show(estimate, *_blocks(estimate))
     say.notes(*estimate.notes)
