@@ -15,11 +15,15 @@ REPORTS = (
 )
 
 
-@pytest.mark.parametrize("page", ["python.md", "rewards.md", "integrations.md"])
+@pytest.mark.parametrize("page", ["python.md", "rewards.md", "integrations.md", "coming_from.md"])
 def test_the_code_of_a_page_runs_and_prints_what_it_shows(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for package in ("torchmetrics", "evaluate", "inspect_ai") if page == "integrations.md" else ("pandas",):
+    needed = {
+        "integrations.md": ("torchmetrics", "evaluate", "inspect_ai"),
+        "coming_from.md": ("sacrebleu", "pycocoevalcap", "rouge_score"),
+    }
+    for package in needed.get(page, ("pandas",)):
         pytest.importorskip(package)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -103,6 +103,15 @@ ORDER = 4
 _TINY, _SMALL = 1e-15, 1e-9  # pycocoevalcap's guards against division by zero; they show in single cases
 
 
+_COCO = {"tokenizer": "whitespace", "lowercase": False, "smoothing": "coco", "empty": "zero"}
+PRESETS: dict[str, dict[str, str | bool]] = {
+    "sacrebleu": {"tokenizer": "13a", "lowercase": False, "smoothing": "exp", "empty": "zero"},
+    "coco": _COCO,
+    "radeval": _COCO,  # RadEval scores the texts as they are by a copy of the COCO scorer
+}
+"""Settings that give another package's numbers."""
+
+
 @dataclass(frozen=True)
 class Bleu(Metric):
     """BLEU-1 to BLEU-4, of a case and of a set of cases.
@@ -126,8 +135,8 @@ class Bleu(Metric):
     one_range: ClassVar[bool] = True
 
     # "standard", or "cxr" for CXR-Report-Metric's BLEU-2, whose set value is the mean of cases and which fixes the
-    # other settings except `empty`
-    variant: Literal["standard", "cxr"] = "standard"
+    # other settings except `empty`; "sacrebleu", "coco" and "radeval" are the settings of these packages
+    variant: Literal["standard", "cxr", "sacrebleu", "coco", "radeval"] = "standard"
     # "words" (punctuation split off), "whitespace" (pycocoevalcap) or "13a" (sacreBLEU)
     tokenizer: Literal["words", "whitespace", "13a"] = "words"
     lowercase: bool = True  # True if case is ignored
@@ -140,6 +149,12 @@ class Bleu(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         fixed = (self.tokenizer, self.lowercase, self.smoothing)
+        if self.variant in PRESETS:
+            if (*fixed, self.empty) != ("words", True, "exp", "nan"):
+                raise UsageError(f"bleu: variant {self.variant!r} fixes all other settings; leave them out")
+            for name, value in {**PRESETS[self.variant], "variant": "standard"}.items():
+                object.__setattr__(self, name, value)
+            return
         if self.variant == "cxr" and fixed != ("words", True, "exp"):
             raise UsageError("bleu: variant 'cxr' fixes tokenizer, lowercase and smoothing; leave them out")
 
