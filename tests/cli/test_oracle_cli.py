@@ -46,13 +46,12 @@ def test_matches_serve_as_candidates(files: Path, ending: str) -> None:
 
 def test_json_and_the_fallback(files: Path) -> None:
     out = run(
-        *("--corpus", files / "train.csv", "--queries", files / "test.csv", "--json", "--no-text"),
+        *("--corpus", files / "train.csv", "--queries", files / "test.csv", "--json"),
         *("--fallback", "Normal."),
     )
     answer = json.loads(out)
     assert [match["corpus_id"] for match in answer["matches"]] == ["1", "", ""]
     assert [match["score"] for match in answer["matches"]][1:] == [0.0, None]
-    assert answer["matches"][0]["text"] is None
     assert answer["matches"][2]["note"] == "empty reference"
 
 

@@ -31,7 +31,7 @@ def test_mentions_are_listed_with_what_is_said_of_them(tmp_path: Path) -> None:
 
 
 def test_json_of_every_view() -> None:
-    mentions = json.loads(run("--json", "--text", REPORT))
+    mentions = json.loads(run("--json", text=REPORT))
     assert [mention["concept"] for mention in mentions["mentions"]] == [
         "heart",
         "cardiomegaly",
@@ -48,31 +48,31 @@ def test_json_of_every_view() -> None:
         "end_ix": 1,
         "relations": [],
     }
-    labels = json.loads(run("--json", "--view", "chexpert", "--text", REPORT))
+    labels = json.loads(run("--json", "--view", "chexpert", text=REPORT))
     assert labels["Cardiomegaly"] == "positive"
     assert labels["Pleural Effusion"] == "negative"
 
 
 @pytest.mark.parametrize("view", ["rate", "radgraph", "chexpert"])
 def test_views_as_tables(view: str) -> None:
-    assert "heart" in run("--view", view, "--text", REPORT) or view == "chexpert"
+    assert "heart" in run("--view", view, text=REPORT) or view == "chexpert"
 
 
 @pytest.mark.long
 def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[[concept]]\nid = "gizmo"\nkind = "device"\nname = "zorb implant"\n')
-    (mention,) = json.loads(run("--json", "--text", "A zorb implant is seen.", "--lexicon", path))["mentions"]
+    (mention,) = json.loads(run("--json", "--lexicon", path, text="A zorb implant is seen."))["mentions"]
     assert mention["concept"] == "gizmo"
 
 
 def test_wrong_use_is_refused(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["read", "--view", "x", "--text", REPORT])
+    done = CliRunner().invoke(app, ["read", "--view", "x"], input=REPORT)
     assert done.exit_code == 2
     words = " ".join(re.findall(r"[\w',]+", done.stderr))
     assert "'x' is not one of 'mentions', 'rate', 'radgraph', 'chexpert'" in words
     with pytest.raises(UsageError, match="a file or --text, not both"):
-        run(tmp_path / "a.txt", "--text", REPORT)
+        run(tmp_path / "a.txt", text=REPORT)
     path = tmp_path / "latin.txt"
     path.write_bytes(b"\xe9dema")
     with pytest.raises(InputError, match="is not UTF-8 text"):
@@ -96,10 +96,10 @@ def test_a_table_is_not_read_as_one_report(tmp_path: Path) -> None:
 
 
 def test_a_report_is_checked_against_itself() -> None:
-    assert "no contradiction among 2 statements" in run("--check", "--text", REPORT)
+    assert "no contradiction among 2 statements" in run("--check", text=REPORT)
     with pytest.raises(BrokenLimit, match="1 contradiction among 2 statements"):
-        run("--check", "--text", "No pneumothorax. Small right apical pneumothorax.")
+        run("--check", text="No pneumothorax. Small right apical pneumothorax.")
     with pytest.raises(InputError, match="no finding and no normal statement"):
-        run("--check", "--text", "Thank you.")
-    checked = json.loads(run("--check", "--json", "--text", REPORT))
+        run("--check", text="Thank you.")
+    checked = json.loads(run("--check", "--json", text=REPORT))
     assert (checked["values"]["consistency"], checked["notes"]) == (1.0, [])
