@@ -71,8 +71,6 @@ def test_wrong_use_is_refused(tmp_path: Path) -> None:
     assert done.exit_code == 2
     words = " ".join(re.findall(r"[\w',]+", done.stderr))
     assert "'x' is not one of 'mentions', 'rate', 'radgraph', 'chexpert'" in words
-    with pytest.raises(UsageError, match="a file or --text, not both"):
-        run(tmp_path / "a.txt", text=REPORT)
     path = tmp_path / "latin.txt"
     path.write_bytes(b"\xe9dema")
     with pytest.raises(InputError, match="is not UTF-8 text"):

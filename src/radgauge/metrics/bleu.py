@@ -103,7 +103,12 @@ ORDER = 4
 _TINY, _SMALL = 1e-15, 1e-9  # pycocoevalcap's guards against division by zero; they show in single cases
 
 
-_COCO = {"tokenizer": "whitespace", "lowercase": False, "smoothing": "coco", "empty": "zero"}
+_COCO: dict[str, str | bool] = {
+    "tokenizer": "whitespace",
+    "lowercase": False,
+    "smoothing": "coco",
+    "empty": "zero",
+}
 PRESETS: dict[str, dict[str, str | bool]] = {
     "sacrebleu": {"tokenizer": "13a", "lowercase": False, "smoothing": "exp", "empty": "zero"},
     "coco": _COCO,
