@@ -146,6 +146,15 @@ def test_findings_and_impression_are_said_once() -> None:
     assert "Said above" in side_by_side_page(Leaflet("1", text, written), PageStyle())  # type: ignore[arg-type]
 
 
+def test_an_exception_goes_with_what_it_excepts() -> None:
+    text = "There is minimal XXXX opacity in the left lung base. Lungs are otherwise clear. No pneumothorax."
+    [written] = EmbeddedWriter().write({"1": text})
+    page = leaflet_page(Leaflet("1", text, written), PageStyle())  # type: ignore[arg-type]
+    asked = page[page.index("Ask your doctor about") :]
+    assert "Otherwise, your lungs are clear." in asked
+    assert '<q lang="en">There is minimal [...] opacity in the left lung base.</q>' in asked
+
+
 def test_a_leaflet_that_would_hide_a_finding_is_not_written() -> None:
     def one(text: str) -> object:
         [found] = EmbeddedWriter().write({"1": text})

@@ -230,6 +230,11 @@ class PlainSentence(NamedTuple):
     reasons: tuple[str, ...] = ()  # Why it is kept, in words for the radiologist; empty if it was written anew
     ask: str = ""  # The sentence that tells the patient to ask; "" unless kept
 
+    @property
+    def quoted(self) -> str:
+        """The sentence as the report has it, with a mark where a word is missing."""
+        return _MASK.sub("[...]", self.source)
+
 
 def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]:
     """Each sentence of a report in plain language.
@@ -399,7 +404,7 @@ class Arranged(NamedTuple):
 def arrange(sentences: Sequence[PlainSentence]) -> Arranged:
     """Say findings and impression once, and gather what was kept.
 
-    A plain sentence that refers to one that was kept ("This may be ...") goes with it.
+    A plain sentence that refers to one that was kept ("This may be ...", "Otherwise, ...") goes with it.
 
     >>> [len(part) for part in arrange(write_plain("No pneumothorax. Quixotic hilar XXXX. No pneumothorax."))]
     [1, 1]
@@ -412,6 +417,7 @@ def arrange(sentences: Sequence[PlainSentence]) -> Arranged:
     for each in sentences:
         key = normal_sentence(each.source if each.kept else each.plain)
         behind_kept = each.kept or (behind_kept and _REFERRING.match(each.plain) is not None)
+        behind_kept = behind_kept or (bool(asked) and _EXCEPTING.match(each.plain) is not None)
         if key in texts:
             continue
         texts.add(key)
@@ -427,6 +433,7 @@ def arrange(sentences: Sequence[PlainSentence]) -> Arranged:
     return Arranged(tuple(said), tuple(asked))
 
 
+_EXCEPTING = re.compile(r"(?:Otherwise|Sonst)\b")
 _REFERRING = re.compile(r"(?:This|These|It|They)\b")
 
 
