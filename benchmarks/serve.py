@@ -4,7 +4,8 @@
 
 Each request judges one case whose candidate nobody sent before. Clients keep their connections and wait for each
 answer, so the number of requests under way is bounded by the number of clients. Memory is the resident set of all
-processes of the service, read from /proc, so Linux only.
+processes of the service, read from /proc, so Linux only. A plain Starlette application that parses the same
+requests and answers at once is measured in the same run: what HTTP itself costs here, whatever else runs.
 """
 
 from __future__ import annotations
@@ -79,6 +80,47 @@ class Client(threading.Thread):
         connection.close()
 
 
+ECHO = """
+import asyncio, sys, uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+async def score(request):
+    await request.json()
+    return JSONResponse({"cases": [{"values": {"echo": 1.0}}]})
+
+class Server(uvicorn.Server):
+    async def startup(self, sockets=None):
+        await super().startup(sockets=sockets)
+        port = self.servers[0].sockets[0].getsockname()[1]
+        print(f"http://127.0.0.1:{port}", file=sys.stderr, flush=True)
+
+app = Starlette(routes=[Route("/score", score, methods=["POST"])])
+asyncio.run(Server(uvicorn.Config(app, port=0, log_level="critical")).serve())
+"""
+"""The application that the service is compared with."""
+
+
+def echo(clients: int, requests: int) -> None:
+    """Print the same percentiles for the plain application."""
+    command = [sys.executable, "-c", ECHO]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        place = urlsplit(process.stderr.readline().strip()).netloc
+        threads = [Client(place, number, requests // clients) for number in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    seconds = np.array([each for thread in threads for each in thread.seconds])
+    errors = sum(sum(thread.errors.values()) for thread in threads)
+    shown = ", ".join(f"{share}th {np.percentile(seconds, share) * 1000:.1f} ms" for share in (50, 95, 99))
+    print(f"plain Starlette echo, {clients} clients: {shown}; errors {errors}")
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--requests", type=int, default=100_000)
@@ -122,6 +164,7 @@ def main() -> None:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     errors = sum((client.errors for client in clients), Counter())
+    echo(given.clients, given.requests)
     print(
         f"{len(seconds)} requests of one case ({given.metric}), {given.clients} clients, {given.workers} worker(s)"
     )

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import radgauge
 from radgauge.analysis.summary import summarise
 from radgauge.core.cases import Case
 from radgauge.core.clean import decode
@@ -28,7 +29,7 @@ from radgauge.io.judgments import Judgments
 from radgauge.render.tables import to_csv, to_latex, to_markdown
 from radgauge.report import Report, build_report, render_page, write_plots, write_report, write_tables
 from radgauge.report.browser_data import script_safe
-from radgauge.report.files import write_page
+from radgauge.report.files import write_page, write_words
 from radgauge.report.notes import explain_case
 from radgauge.report.page import NAV
 from radgauge.report.standing import most_disputed, percentiles
@@ -195,6 +196,18 @@ def test_failure_modes_of_all_and_of_significant_errors_are_shown(
             assert record["mean_first"] == pytest.approx(own.mean())
     assert 'id="failure_modes"' in page
     assert f"of {len(records)} one-sided tests" in page
+
+
+def test_methods_say_which_texts_and_how_values_are_averaged(report: Report, tmp_path: Path) -> None:
+    text = "\n".join(report.methods)
+    assert "no section was chosen" in text
+    assert "Averaging." in text
+    header = {"input": {"section": "findings", "split": "test", "sources": [{"name": "r.csv", "rows": 15}]}}
+    judged = radgauge.score([{"id": "1", "candidate": "Clear lungs.", "reference": "Clear lungs."}], ["bleu"])
+    (texts,) = [each for each in build_report(judged, header=header).methods if each.startswith("Texts.")]
+    for fact in ("findings section", "split test", "r.csv (15 rows)"):
+        assert fact in texts
+    assert [path.name for path in write_words(report, [tmp_path])] == ["methods.txt", "references.bib"]
 
 
 def test_methods_name_versions_seed_hashes_and_gaps(page: str, report: Report) -> None:

@@ -113,12 +113,11 @@ def report_cli(
         picture_size=image_size,
     )
     written = [path for each in tables for path in write_tables(report.tables, each)]
-    written += write_words(report, tables)
     why = ""
     for folder in folders:
         written += write_tables(report.tables, str(folder))
         drawn, why = write_plots(folder, report)
-        written += drawn
+        written += [*drawn, *write_words(report, [folder])]
     sizes = {
         page: write_pdf(page, report) if page.suffix.lower() == ".pdf" else write_report(page, report)
         for page in pages

@@ -40,10 +40,10 @@ def write_pdf(path: Path | str, report: Report) -> int:
     return len(text)
 
 
-def write_words(report: Report, wanted: Sequence[str]) -> list[Path]:
-    """Into every folder that `--table` names: the methods paragraph and the BibTeX."""
+def write_words(report: Report, folders: Sequence[Path]) -> list[Path]:
+    """Write the methods paragraphs and the BibTeX into every folder."""
     written = []
-    for folder in (Path(name) for name in wanted if "=" not in name and not Path(name).suffix):
+    for folder in folders:
         for name, text in (("methods.txt", "\n\n".join(report.methods)), ("references.bib", report.bibliography)):
             write_file(folder / name, text + "\n")
             written.append(folder / name)

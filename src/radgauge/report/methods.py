@@ -49,9 +49,12 @@ def methods_text(
     text = [
         f"Data. {cases} candidate reports of {len(systems)} {_s(systems, 'system')} ({', '.join(systems)}) on "
         f"{studies} {_s(range(studies), 'study', 'studies')} were scored with {software}.{written}",
+        _texts(header.get("input") or {}),
         f"Metrics. {', '.join(scores.columns[0] for scores in results.judges.values())}; the settings, models and "
         f"versions behind each are in its signature below.",
-        f"Values. Values are corpus values over the cases that could be judged. Intervals are {level} "
+        "Averaging. A value is the mean over the cases that could be judged, unless the metric defines a corpus "
+        "value: BLEU pools n-gram counts; F1, precision and recall of findings are micro averages over all cases. "
+        f"Cases that could not be judged are counted and left out. Intervals are {level} "
         f"{INTERVALS.get(interval, interval)} intervals from {resamples} resamples of studies, seed {seed}.",
     ]
     if comparisons:
@@ -82,6 +85,25 @@ def methods_text(
             "with published numbers."
         )
     return text
+
+
+def _texts(source: Mapping[str, Any]) -> str:
+    """Which texts were judged and how they were prepared."""
+    section, split = source.get("section"), source.get("split")
+    which = {
+        "findings": "the findings section of each report",
+        "impression": "the impression section of each report",
+        "both": "the findings and impression sections of each report",
+    }.get(str(section), "the complete reports, no section was chosen")
+    files = ", ".join(
+        f"{each.get('name')} ({each.get('rows')} rows)" for each in source.get("sources") or () if each.get("name")
+    )
+    rows = f"of the split {split}" if split else "of all rows, without a choice of split"
+    return (
+        f"Texts. Judged were {which}, {rows}{f'; input: {files}' if files else ''}. Markup, entities and "
+        "invisible characters were removed and nothing else was changed; each metric tokenizes as its signature "
+        "says. References and candidates were joined by study id."
+    )
 
 
 def not_judged_rows(results: Results) -> list[tuple[str, str, str, int]]:
