@@ -16,12 +16,13 @@ from PIL import Image
 from radgauge.cli import app
 from radgauge.core.errors import ImageError, InputError, UsageError
 from radgauge.encoders.image.embedded_image_text import EmbeddedImageText, load_image_text
+from radgauge.encoders.text.report_claims import ReportClaims
 from radgauge.lab.training import image_text
 from radgauge.lab.training.image_text import train_image_text, view_points
 from radgauge.lab.training.image_text_data import read_material
 from radgauge.lab.training.image_text_figures import auroc, largest_area, matching, mean_by_study, ranks
 from radgauge.lab.training.image_text_fit import fit_layers
-from radgauge.lab.training.image_text_reports import reworded
+from radgauge.lab.training.image_text_reports import ReportRows, reworded
 from radgauge.lab.training.image_text_settings import ImageTextSettings
 from radgauge.lab.training.image_text_views import changed_direction, distance_limit, view_direction, view_layer
 from radgauge.reader import ReportReader
@@ -55,6 +56,26 @@ def studies(tmp_path: Path) -> Path:
         records.append({"id": f"s{number}", "findings": TEXTS[kind], "impression": "See above.", "images": names})
     (folder / "studies.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
     return folder
+
+
+def test_the_constant_comes_from_studies_that_the_fit_has_not_seen() -> None:
+    rng = np.random.default_rng(0)
+    studies, width = 40, 6
+    owners = np.repeat(np.arange(studies), 2)
+    images = rng.normal(size=(len(owners), width)).astype(np.float32)
+    images[:, 0] += np.tile((4.0, -4.0), studies)  # a frontal and a lateral each
+    rows = rng.normal(size=(studies, 5)).astype(np.float32)
+    reports = ReportRows(ReportClaims(()), np.ones(5, np.float32), rows, rows[:0])
+    settings = ImageTextSettings(dimensions=3, picture_ridge=1e-6, report_ridge=1e-6, view_ridge=1e-6)
+    changed = images[:8] + 1
+    views = ("frontal", "lateral", "frontal+lateral")
+    constants = image_text._held_out_constants(images, owners, changed, -changed, reports, settings, views=views)
+    assert set(constants) == set(views)
+    side, text, centre = image_text._fitted(images, owners, changed, -changed, reports, settings)
+    points, shown = view_points(side.rows(images), owners, studies)["frontal+lateral"]
+    texts = image_text.unit(((rows - centre) @ text).astype(np.float32))
+    seen = largest_area(points[:8], texts[shown][:8], others=50, seed=0)  # as many studies as a fifth has
+    assert seen < constants["frontal+lateral"] <= 1.3
 
 
 @pytest.mark.nightly
