@@ -67,10 +67,10 @@ def bucket_path(folder: Path, number: int) -> Path:
 def read_split(folder: Path, fingerprint: str) -> Split | None:
     """What a finished split of this run says; None if it was not finished, or was of another run."""
     try:
-        found = Split(**json.loads((folder / WORK / SPLIT).read_bytes()))
+        split = Split(**json.loads((folder / WORK / SPLIT).read_bytes()))
     except (OSError, ValueError, TypeError):
         return None
-    return found if found.fingerprint == fingerprint else None
+    return split if split.fingerprint == fingerprint else None
 
 
 def write_buckets(folder: Path, tables: Sequence[Table], *, divided: int, fingerprint: str) -> Split:
@@ -95,20 +95,20 @@ def write_buckets(folder: Path, tables: Sequence[Table], *, divided: int, finger
     size = 0
 
     def flush() -> None:
-        for name, kept in (("bucket-{:05d}.jsonl", waiting), ("keys-{:05d}", digests)):
-            for number, lines in kept.items():
+        for name, pending in (("bucket-{:05d}.jsonl", waiting), ("keys-{:05d}", digests)):
+            for number, lines in pending.items():
                 with (work / name.format(number)).open("ab") as file:
                     file.writelines(lines)
-            kept.clear()
+            pending.clear()
 
     for side, table in enumerate(tables):
         row = 0
-        for _, place, found in iter_cases(table):
+        for _, location, row_cases in iter_cases(table):
             rows[side] += 1
-            for case in found:
+            for case in row_cases:
                 at = part_of(case.id, divided)
                 digest = _digest(side, case)
-                line = _packed(side, row, place, case)
+                line = _packed(side, row, location, case)
                 waiting.setdefault(at, []).append(line)
                 digests.setdefault(at, []).append(digest)
                 cases[side, at] += 1
@@ -143,7 +143,7 @@ def read_bucket(folder: Path, number: int) -> Iterator[Held]:
 def held_in(lines: Iterable[bytes]) -> Iterator[Held]:
     """The cases that the lines of a bucket hold."""
     for line in lines:
-        side, row, place, study, system, candidate, references, images, meta = json.loads(line)
+        side, row, location, study, system, candidate, references, images, meta = json.loads(line)
         case = Case(
             study,
             candidate,
@@ -152,7 +152,7 @@ def held_in(lines: Iterable[bytes]) -> Iterator[Held]:
             tuple(map(Path, images)),
             MappingProxyType(meta) if meta else EMPTY,
         )
-        yield Held(side, row, place, case)
+        yield Held(side, row, location, case)
 
 
 def remove_buckets(folder: Path) -> None:
@@ -167,10 +167,10 @@ def key_number(study: str, system: str) -> int:
     return int.from_bytes(hashlib.blake2b(packed, digest_size=16).digest())
 
 
-def _packed(side: int, row: int, place: str, case: Case) -> bytes:
+def _packed(side: int, row: int, location: str, case: Case) -> bytes:
     meta: Mapping[str, Any] = dict(case.meta)
     images = [str(image) for image in case.images]
-    record = [side, row, place, case.id, case.system, case.candidate, case.references, images, meta]
+    record = [side, row, location, case.id, case.system, case.candidate, case.references, images, meta]
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

@@ -77,9 +77,9 @@ class Bench:
         results = score(cases, self.metric, reading=self.reading if reading is None else reading)
         return next(iter(results.judges.values()))
 
-    def demand(self, kept: bool, what: str) -> None:
+    def demand(self, condition: bool, what: str) -> None:
         """Say what is wrong unless it is kept."""
-        if not kept:
+        if not condition:
             raise ContractBroken(f"metric {self.metric.name!r}: {what}")
 
     def same(self, left: Rows, right: Rows, what: str) -> None:
@@ -234,9 +234,11 @@ def batches_do_not_matter(bench: Bench) -> None:
     if not bench.metric.independent:
         return
     cases = bench.cases([*REPORTS[3:], *REPORTS[:3], "effusion " * 200])
-    whole = bench.score(cases, reading=Readings()).values
+    together = bench.score(cases, reading=Readings()).values
     parts = [bench.score(cases[i : i + 3], reading=Readings()).values for i in range(0, len(cases), 3)]
-    bench.same(np.vstack(parts), whole, "values must not depend on the other cases (or set independent = False)")
+    bench.same(
+        np.vstack(parts), together, "values must not depend on the other cases (or set independent = False)"
+    )
 
 
 def a_copy_beats_an_unrelated_text(bench: Bench) -> None:
@@ -255,9 +257,9 @@ def values_are_in_range(bench: Bench) -> None:
     low, high = bench.metric.range
     for cases in (bench.cases(REPORTS), bench.cases([*REPORTS[3:], *ODD])):
         values = bench.score(cases).headline
-        known = values[~np.isnan(values)]
-        inside = (known >= low - TOLERANCE) & (known <= high + TOLERANCE)
-        bench.demand(bool(inside.all()), f"values must lie within {bench.metric.range}, got {known[~inside][:3]}")
+        finite = values[~np.isnan(values)]
+        inside = (finite >= low - TOLERANCE) & (finite <= high + TOLERANCE)
+        bench.demand(bool(inside.all()), f"values must lie within {bench.metric.range}, got {finite[~inside][:3]}")
 
 
 def corpus_values_come_from_sums(bench: Bench) -> None:

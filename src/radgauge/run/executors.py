@@ -122,7 +122,7 @@ def check_alive(ray: Any) -> None:
 
     def ask() -> None:
         with suppress(Exception):  # an answer that is an error is none
-            answers.append(any(each["Alive"] for each in ray.nodes()))
+            answers.append(any(node["Alive"] for node in ray.nodes()))
 
     if not lost:
         asking = threading.Thread(target=ask, daemon=True)
@@ -272,12 +272,12 @@ def run_in_order(work: Callable[[T], R], items: Iterable[T], *, engine: Engine =
     [2, 1]
     """
     early: dict[int, R] = {}
-    wanted = 0
-    for number, found in run(work, items, engine=engine):
-        early[number] = found
-        while wanted in early:
-            yield early.pop(wanted)
-            wanted += 1
+    next_number = 0
+    for number, result in run(work, items, engine=engine):
+        early[number] = result
+        while next_number in early:
+            yield early.pop(next_number)
+            next_number += 1
 
 
 def _pool(work: Callable[[T], R], items: Iterable[T], engine: Engine) -> Iterator[tuple[int, R]]:

@@ -51,8 +51,8 @@ def explain(
     if why := scores.reasons.get(case.key):
         raise InputError(f"{judge.name} cannot judge this case: {why}")
     real = case.with_real_references()
-    found = judge.explain(real, reading=shared)
-    if found is None:
+    explanation = judge.explain(real, reading=shared)
+    if explanation is None:
         values = dict(zip(scores.columns, map(float, scores.values[0]), strict=True))
-        found = Explanation(judge.name, values, (Note("info", f"{judge.name} gives values and no reasons"),))
-    return replace(found, candidate=real.candidate, references=real.references)
+        explanation = Explanation(judge.name, values, (Note("info", f"{judge.name} gives values and no reasons"),))
+    return replace(explanation, candidate=real.candidate, references=real.references)

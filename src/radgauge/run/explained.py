@@ -42,15 +42,15 @@ def check_explain(folder: Path | str, scores: Path | str, *, sent: bool) -> Path
             "explanations hold words of the reports and stay on this machine: name a folder that it and "
             "every worker see"
         )
-    place = plain(folder)
-    if place.suffix and not place.is_dir():
+    path = plain(folder)
+    if path.suffix and not path.is_dir():
         raise UsageError(
-            f"scores in a folder have their explanations in a folder, one file per part: got {place}, name it "
-            f"without an ending ({place.with_suffix('')})"
+            f"scores in a folder have their explanations in a folder, one file per part: got {path}, name it "
+            f"without an ending ({path.with_suffix('')})"
         )
-    if url_of(scores) is None and place.absolute() == plain(scores).absolute():
-        raise UsageError(f"scores and explanations need a folder each, got {place} for both")
-    return place
+    if url_of(scores) is None and path.absolute() == plain(scores).absolute():
+        raise UsageError(f"scores and explanations need a folder each, got {path} for both")
+    return path
 
 
 def claim(folder: Path, fingerprint: str) -> None:
@@ -60,7 +60,7 @@ def claim(folder: Path, fingerprint: str) -> None:
         InputError: It holds something else.
     """
     try:
-        found = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json.loads((folder / MANIFEST).read_bytes())
     except FileNotFoundError:
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"{folder} is not empty and holds no explanations: name another folder") from None
@@ -68,10 +68,10 @@ def claim(folder: Path, fingerprint: str) -> None:
         _write(folder, fingerprint, (), complete=False)
         return
     except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InputError(f"{folder / MANIFEST} is not of explanations: name another folder")
-    if found.get("fingerprint") != fingerprint:
+    if manifest.get("fingerprint") != fingerprint:
         raise InputError(
             f"{folder} explains another run (other reports, metrics or settings): name another one, or remove it"
         )
@@ -104,11 +104,11 @@ def is_complete(folder: Path | None, fingerprint: str) -> bool:
     if folder is None:
         return True
     try:
-        found = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json.loads((folder / MANIFEST).read_bytes())
         return (
-            bool(found["complete"])
-            and found["fingerprint"] == fingerprint
-            and all((folder / Path(name).name).is_file() for name in found["parts"])
+            bool(manifest["complete"])
+            and manifest["fingerprint"] == fingerprint
+            and all((folder / Path(name).name).is_file() for name in manifest["parts"])
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -26,16 +26,18 @@ RANGES = 64
 """Ranges of hashes that are merged one after the other."""
 
 
-def survey(plan: Plan, numbers: Sequence[int], *, engine: Engine, told: Callable[[str, int, int], None]) -> None:
+def survey(
+    plan: Plan, numbers: Sequence[int], *, engine: Engine, progress: Callable[[str, int, int], None]
+) -> None:
     """Count and merge, for every metric that needs it and has it not yet."""
     for at in surveyed(plan.metrics):
         if (place_of(plan.folder, at) / "documents.npy").is_file():
             continue
         documents = 0
         jobs = ((plan.job(number), at) for number in numbers)
-        for done, (_, found) in enumerate(run(count_part, jobs, engine=engine)):
-            documents += found
-            told("counting words", done + 1, len(numbers))
+        for done, (_, n_documents) in enumerate(run(count_part, jobs, engine=engine)):
+            documents += n_documents
+            progress("counting words", done + 1, len(numbers))
         _merge(place_of(plan.folder, at), numbers, documents)
 
 
@@ -64,16 +66,16 @@ def _merge(folder: Path, numbers: Sequence[int], documents: int) -> None:
     sums: list[NDArray[Any]] = []
     for at, low in enumerate(edges):
         hashes, counts = [], []
-        for found, number in parts:
-            start = np.searchsorted(found[:, 0], low)
-            stop = np.searchsorted(found[:, 0], edges[at + 1]) if at + 1 < RANGES else len(found)
-            hashes.append(found[start:stop])
+        for part_hashes, number in parts:
+            start = np.searchsorted(part_hashes[:, 0], low)
+            stop = np.searchsorted(part_hashes[:, 0], edges[at + 1]) if at + 1 < RANGES else len(part_hashes)
+            hashes.append(part_hashes[start:stop])
             counts.append(number[start:stop])
         if not any(map(len, hashes)):
             continue
-        unique, place = np.unique(np.concatenate(hashes), axis=0, return_inverse=True)
+        unique, inverse = np.unique(np.concatenate(hashes), axis=0, return_inverse=True)
         merged.append(unique)
-        sums.append(np.bincount(place.ravel(), weights=np.concatenate(counts)).astype(np.int64))
+        sums.append(np.bincount(inverse.ravel(), weights=np.concatenate(counts)).astype(np.int64))
     save(folder / "hashes.npy", np.concatenate(merged) if merged else np.empty((0, 2), dtype=np.uint64))
     save(folder / "counts.npy", np.concatenate(sums) if sums else np.empty(0, dtype=np.int64))
     save(folder / "documents.npy", np.array(documents))

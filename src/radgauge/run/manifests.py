@@ -35,14 +35,14 @@ class Sums:
 
     def add(self, part: Checked) -> None:
         """Those of one more part, in the order of their numbers."""
-        for name, each in part.judges.items():
-            before = self.judges.setdefault(name, {**each, "judged": 0, "rows": 0})
-            before["judged"] += each["judged"]
-            before["rows"] = max(before["rows"], each["rows"])
-        for kept, notes in ((self.texts, part.texts), (self.headings, part.headings)):
+        for name, about in part.judges.items():
+            before = self.judges.setdefault(name, {**about, "judged": 0, "rows": 0})
+            before["judged"] += about["judged"]
+            before["rows"] = max(before["rows"], about["rows"])
+        for totals, notes in ((self.texts, part.texts), (self.headings, part.headings)):
             for note in notes:
                 key = (note.before, note.what)
-                kept[key] = kept[key] + note if key in kept else note
+                totals[key] = totals[key] + note if key in totals else note
         self.images.update(dict.fromkeys(part.images))
         self.studies += part.studies
         self.checksums.append(part.checksum)
@@ -59,10 +59,10 @@ class Sums:
 
 
 def complete_manifest(
-    plan: Plan, settings: Mapping[str, Any], split: Split, wanted: Mapping[int, tuple[int, str]], summed: Sums
+    plan: Plan, settings: Mapping[str, Any], split: Split, expected: Mapping[int, tuple[int, str]], summed: Sums
 ) -> Manifest:
     """The manifest of a run whose parts are all there and checked."""
-    cases = sum(count for count, _ in wanted.values())
+    cases = sum(count for count, _ in expected.values())
     notes = [note for table in plan.tables for note in table_notes(table)]
     first = plan.tables[0]
     if len(plan.tables) == 1:
@@ -94,8 +94,8 @@ def complete_manifest(
         spec=plan.spec,
     )
     parts = tuple(
-        Part(part_name(number, plan.kind), *wanted[number], checksum)
-        for number, checksum in zip(sorted(wanted), summed.checksums, strict=True)
+        Part(part_name(number, plan.kind), *expected[number], checksum)
+        for number, checksum in zip(sorted(expected), summed.checksums, strict=True)
     )
     return Manifest(
         radgauge=radgauge.__version__,
@@ -145,9 +145,9 @@ def older_manifest(folder: Path, store: Store | None = None) -> Manifest | None:
     if store is not None:
         names = store.names()
         if MANIFEST in names:
-            with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
-                store.get(MANIFEST, Path(place) / MANIFEST)
-                return read_manifest(place, finished=False)
+            with tempfile.TemporaryDirectory(prefix="radgauge-") as temporary:
+                store.get(MANIFEST, Path(temporary) / MANIFEST)
+                return read_manifest(temporary, finished=False)
         if names:
             raise InputError(f"{store.url} holds other files ({names[0]}) and no {MANIFEST}; name a new folder")
         return None
@@ -157,7 +157,7 @@ def older_manifest(folder: Path, store: Store | None = None) -> Manifest | None:
         raise InputError(f"{folder} is a file; scores in parts need a folder")
     if is_score_folder(folder):
         return read_manifest(folder, finished=False)
-    other = next((each.name for each in folder.iterdir() if not each.name.startswith(".")), None)
+    other = next((entry.name for entry in folder.iterdir() if not entry.name.startswith(".")), None)
     if other is not None:
         raise InputError(f"{folder} holds other files ({other}) and no {MANIFEST}; name a new folder")
     return None

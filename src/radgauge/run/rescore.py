@@ -36,13 +36,13 @@ def rescore(
         InputError: The reports are not there or have changed.
     """
     older = read_scores(path)
-    wanted: list[Metric] = [load(spec, models=models) for item in metrics or () for spec in specs(item)]
+    requested: list[Metric] = [load(spec, models=models) for item in metrics or () for spec in specs(item)]
     if metrics is None:
         for name, scores in older.judges.items():
             if scores.metric is None:
                 raise InputError(f"{path.name}: the metric {name!r} is not known here; name those to score again")
-            wanted.append(scores.metric)
-    changed = [metric for metric in wanted if not _is_current(metric, older)]
+            requested.append(scores.metric)
+    changed = [metric for metric in requested if not _is_current(metric, older)]
     if not changed:
         return older, []
     file = read_again(older.header.get("input", {}), folder=path.parent, moved=reports)

@@ -51,7 +51,7 @@ MOST_PARTS = 16_384
 LOOKED_AT = 4000
 """Cases that are looked at for signs of collapse, at least; parts are taken whole."""
 
-Told = Callable[[str, int, int], None]
+Notify = Callable[[str, int, int], None]
 Look = Callable[[Sequence[Case]], list[str]]
 
 
@@ -77,7 +77,7 @@ def score_to_folder(
     parts: int = 0,
     engine: Engine = HERE,
     cache: Path | None = None,
-    progress: Told | None = None,
+    progress: Notify | None = None,
     look: Look | None = None,
     explain: Path | str | None = None,
 ) -> Ran:
@@ -117,8 +117,8 @@ def score_to_folder(
     store = Store(url) if url is not None else None
     place = plain(folder) if url is None else _work_folder(url)
     with working("scoring in parts") as tell, ExitStack() as copies:
-        told = progress or tell
-        told("opening the input", 0, 1)
+        notify = progress or tell
+        notify("opening the input", 0, 1)
 
         def local(path: Path | None) -> Path | None:
             return None if path is None else copies.enter_context(local_copy(path))
@@ -182,7 +182,7 @@ def score_to_folder(
             if older is None:
                 write_manifest(plan, begun_manifest(plan, settings, signatures, divided))
             with session(engine):
-                ran = _finish(plan, settings, divided, engine=engine, told=told, look=look)
+                ran = _finish(plan, settings, divided, engine=engine, notify=notify, look=look)
             if store is not None:
                 shutil.rmtree(place)
             return ran
@@ -202,67 +202,69 @@ def tables_of(spec: InputSpec) -> tuple[Table, ...]:
 
 
 def _finish(
-    plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: Engine, told: Told, look: Look | None
+    plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: Engine, notify: Notify, look: Look | None
 ) -> Ran:
     split = read_split(plan.folder, plan.fingerprint)
     if split is None:
-        told("dividing the input", 0, divided)
+        notify("dividing the input", 0, divided)
         split = write_buckets(plan.folder, plan.tables, divided=divided, fingerprint=plan.fingerprint)
-    wanted = _wanted(plan, split, engine)
-    left = _left(plan, wanted, engine)
-    there = len(wanted) - len(left)
+    expected = _expected(plan, split, engine)
+    left = _left(plan, expected, engine)
+    there = len(expected) - len(left)
     if left:
-        survey(plan, sorted(wanted), engine=engine, told=told)
+        survey(plan, sorted(expected), engine=engine, progress=notify)
     seconds: dict[str, float] = {}
     peak = 0
-    told("scoring", there, len(wanted))
+    notify("scoring", there, len(expected))
     for at, (_, done) in enumerate(run(score_part, map(plan.job, left), engine=engine)):
         peak = max(peak, done.peak)
         for name, spent in done.seconds.items():
             seconds[name] = seconds.get(name, 0.0) + spent
-        told("scoring", there + at + 1, len(wanted))
-        event("part scored", part=there + at + 1, parts=len(wanted), seconds=round(sum(done.seconds.values()), 3))
+        notify("scoring", there + at + 1, len(expected))
+        event(
+            "part scored", part=there + at + 1, parts=len(expected), seconds=round(sum(done.seconds.values()), 3)
+        )
     summed = Sums()
-    checks = ((plan, number, cases, keys) for number, (cases, keys) in sorted(wanted.items()))
+    checks = ((plan, number, cases, keys) for number, (cases, keys) in sorted(expected.items()))
     for at, checked in enumerate(run_in_order(check_part, checks, engine=engine)):
         if checked.wrong:
             where = plan.store.url if plan.store is not None else plan.folder
             raise RadgaugeError(f"{where}: {checked.wrong}; remove that part and run the same command again")
         summed.add(checked)
-        told("checking", at + 1, len(wanted))
-    summed.looked = _looked(plan, sorted(wanted), look) if look is not None else []
-    manifest = complete_manifest(plan, settings, split, wanted, summed)
+        notify("checking", at + 1, len(expected))
+    summed.looked = _looked(plan, sorted(expected), look) if look is not None else []
+    manifest = complete_manifest(plan, settings, split, expected, summed)
     if plan.explained is not None:
-        finish(plan.explained, plan.fingerprint, wanted)
+        finish(plan.explained, plan.fingerprint, expected)
     write_manifest(plan, manifest)
     remove_buckets(plan.folder)
     return Ran(manifest, len(left), seconds, peak)
 
 
-def _wanted(plan: Plan, split: Split, engine: Engine) -> dict[int, tuple[int, str]]:
+def _expected(plan: Plan, split: Split, engine: Engine) -> dict[int, tuple[int, str]]:
     """Number of each part -> how many cases it must hold, and the digest of their keys."""
     if len(plan.tables) == 1:
         return {number: (split.cases[0][number], split.keys[0][number]) for number in split.filled}
-    found = run(joins, map(plan.job, split.filled), engine=engine)
-    return {number: (cases, keys) for _, (number, cases, keys) in found if cases}
+    joined = run(joins, map(plan.job, split.filled), engine=engine)
+    return {number: (cases, keys) for _, (number, cases, keys) in joined if cases}
 
 
 def _looked(plan: Plan, numbers: Sequence[int], look: Look) -> list[str]:
     """Notes on the cases of the first parts: a sample of studies, as parts hold them by a hash of their id."""
-    found: list[tuple[int, Case]] = []
+    sampled: list[tuple[int, Case]] = []
     read = 0
     for number in numbers:
-        if len(found) >= LOOKED_AT:
+        if len(sampled) >= LOOKED_AT:
             break
         bucket = cases_of(plan.job(number))
-        found += zip(bucket.rows, bucket.cases, strict=True)
+        sampled += zip(bucket.rows, bucket.cases, strict=True)
         read += 1
-    found.sort(key=lambda each: each[0])
-    notes = look([case for _, case in found])
-    return notes if read == len(numbers) else [f"in a sample of {len(found)} cases: {note}" for note in notes]
+    sampled.sort(key=lambda each: each[0])
+    notes = look([case for _, case in sampled])
+    return notes if read == len(numbers) else [f"in a sample of {len(sampled)} cases: {note}" for note in notes]
 
 
-def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> list[int]:
+def _left(plan: Plan, expected: Mapping[int, tuple[int, str]], engine: Engine) -> list[int]:
     """Parts that are still to be scored.
 
     In a folder a name proves that a part is whole. What a store promises is its own matter, so every part that it
@@ -271,18 +273,18 @@ def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> 
     if plan.store is None:
         return [
             at
-            for at, (cases, keys) in sorted(wanted.items())
+            for at, (cases, keys) in sorted(expected.items())
             if not (is_explained(plan.explained, at) and is_done(plan, at, cases, keys))
         ]
     names = set(plan.store.names())
-    there = [number for number in sorted(wanted) if part_name(number, plan.kind) in names]
-    checked = run_in_order(check_part, ((plan, number, *wanted[number]) for number in there), engine=engine)
-    whole = {
+    there = [number for number in sorted(expected) if part_name(number, plan.kind) in names]
+    checked = run_in_order(check_part, ((plan, number, *expected[number]) for number in there), engine=engine)
+    valid = {
         number
-        for number, found in zip(there, checked, strict=True)
-        if not found.wrong and is_explained(plan.explained, number)
+        for number, check in zip(there, checked, strict=True)
+        if not check.wrong and is_explained(plan.explained, number)
     }
-    return [number for number in sorted(wanted) if number not in whole]
+    return [number for number in sorted(expected) if number not in valid]
 
 
 def _settings(spec: InputSpec, longest: int, any_language: bool) -> dict[str, Any]:
@@ -305,10 +307,10 @@ def _check_metrics(metrics: Sequence[Metric], tables: Sequence[Table], engine: E
     if asking and engine.name != "process":
         raise UsageError(f"{asking[0]} asks a server, with one budget and one journal: score it in one process")
     twice = surveyed(metrics)
-    whole = [metric.name for at, metric in enumerate(metrics) if not metric.independent and at not in twice]
-    if whole:
+    dependent = [metric.name for at, metric in enumerate(metrics) if not metric.independent and at not in twice]
+    if dependent:
         raise UsageError(
-            f"{', '.join(whole)} must see all cases of a run at once; write to a file instead of a folder"
+            f"{', '.join(dependent)} must see all cases of a run at once; write to a file instead of a folder"
         )
     needing = [metric.name for metric in metrics if "reference" in metric.needs]
     if len(tables) == 1 and needing and not tables[0].roles.references:

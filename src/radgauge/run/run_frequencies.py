@@ -31,21 +31,21 @@ class RunFrequencies:
         found = np.zeros(len(hashes), dtype=np.int64)
         if not len(self.hashes):
             return found
-        place = np.searchsorted(self.hashes[:, 0], hashes[:, 0])
+        position = np.searchsorted(self.hashes[:, 0], hashes[:, 0])
         for _ in range(4):  # neighbours share the first half of a hash once in a billion runs
-            here = np.minimum(place, len(self.hashes) - 1)
+            here = np.minimum(position, len(self.hashes) - 1)
             same = (self.hashes[here] == hashes).all(axis=1)
             found[same] = self.counts[here[same]]
-            place = place + 1
+            position = position + 1
         return found
 
 
 def surveyed(metrics: Sequence[Metric]) -> dict[int, Cider | BertScore]:
     """The metrics that take two passes, by their place."""
-    found = {at: unaliased(metric) for at, metric in enumerate(metrics)}
+    by_index = {at: unaliased(metric) for at, metric in enumerate(metrics)}
     return {
         at: metric
-        for at, metric in found.items()
+        for at, metric in by_index.items()
         if isinstance(metric, Cider) or (isinstance(metric, BertScore) and metric.idf)
     }
 
@@ -53,13 +53,13 @@ def surveyed(metrics: Sequence[Metric]) -> dict[int, Cider | BertScore]:
 def give_frequencies(folder: Path, metrics: Sequence[Metric], reading: Readings) -> None:
     """Let the metrics of a part know the frequencies of the run."""
     for at, metric in surveyed(metrics).items():
-        place = place_of(folder, at)
-        known = RunFrequencies(
-            int(np.load(place / "documents.npy")),
-            np.load(place / "hashes.npy", mmap_mode="r"),
-            np.load(place / "counts.npy", mmap_mode="r"),
+        folder_of_metric = place_of(folder, at)
+        frequencies = RunFrequencies(
+            int(np.load(folder_of_metric / "documents.npy")),
+            np.load(folder_of_metric / "hashes.npy", mmap_mode="r"),
+            np.load(folder_of_metric / "counts.npy", mmap_mode="r"),
         )
-        reading.give(metric.pass_key, known)
+        reading.give(metric.pass_key, frequencies)
 
 
 def place_of(folder: Path, at: int) -> Path:

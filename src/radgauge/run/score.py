@@ -74,7 +74,7 @@ def score(
     metric     system  not judged
     rouge_l ↑   1.000           0
     """
-    listed, header = _given(cases, references, candidates)
+    listed, header = _input_cases(cases, references, candidates)
     check_profile(models)
     judges = judges_of(metrics, models=models)
     notify = progress if callable(progress) else None
@@ -108,7 +108,7 @@ def score(
     return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names}, header)
 
 
-def _given(
+def _input_cases(
     cases: object,
     references: Sequence[str | Sequence[str]] | None,
     candidates: Sequence[str] | Mapping[str, Sequence[str]] | None,
@@ -172,8 +172,8 @@ def judges_of(
 
         metrics = DEFAULTS
     listed = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
-    given = [each for item in listed for each in (specs(item) if isinstance(item, str) else [item])]
-    judges = [load(item, models=models) if isinstance(item, str) else as_metric(item) for item in given]
+    requested = [part for item in listed for part in (specs(item) if isinstance(item, str) else [item])]
+    judges = [load(item, models=models) if isinstance(item, str) else as_metric(item) for item in requested]
     seen: dict[str, str] = {}
     for metric in judges:
         for column in metric.columns:
@@ -313,11 +313,11 @@ def _measure(
     failed = {**halves[0][1], **halves[1][1]}
     rows: Rows = np.vstack([half for half, _ in halves])
     if failed and not metric.independent:  # what is left is measured together, as its definition wants
-        kept = [index for index, case in enumerate(cases) if case.key not in failed]
+        remaining = [index for index, case in enumerate(cases) if case.key not in failed]
         rows = np.full_like(rows, np.nan)
-        if kept:
-            again, more = _measure(metric, [cases[index] for index in kept], reading, level)
-            rows[kept] = again
+        if remaining:
+            again, more = _measure(metric, [cases[index] for index in remaining], reading, level)
+            rows[remaining] = again
             failed.update(more)
     return rows, failed
 

@@ -48,12 +48,12 @@ class Screen:
         if not self.any_language:
             for what, fits in _languages(metric, list(judged.values()), reading):
                 for index, case in list(judged.items()):
-                    kept = tuple(text for text in case.references if fits(text))
-                    if why := _foreign(case, fits(case.candidate), len(kept), what):
+                    usable_texts = tuple(text for text in case.references if fits(text))
+                    if why := _foreign(case, fits(case.candidate), len(usable_texts), what):
                         reasons[index] = why
                         del judged[index]
-                    elif len(kept) < len(case.references):
-                        judged[index] = replace(case, references=kept)
+                    elif len(usable_texts) < len(case.references):
+                        judged[index] = replace(case, references=usable_texts)
         return list(judged), list(judged.values()), reasons
 
     def _unfit(self, metric: Metric, case: Case) -> str:
@@ -113,5 +113,5 @@ def _with_usable_references(metric: Metric, case: Case) -> Case:
     """The case without references that say nothing; settings that judge empty texts drop blank ones only."""
     if metric.judges_empty:
         return case.with_real_references()
-    kept = tuple(text for text in case.references if has_words(text))
-    return case if len(kept) == len(case.references) else replace(case, references=kept)
+    usable = tuple(text for text in case.references if has_words(text))
+    return case if len(usable) == len(case.references) else replace(case, references=usable)

@@ -85,18 +85,18 @@ def table_files(path: Path) -> tuple[Path, ...]:
     """The file, or the tables in a folder by name; all must be of one format."""
     if not path.is_dir():
         return (path,)
-    found = sorted(
-        each
-        for each in path.iterdir()
-        if each.is_file() and Path(each.name.lower().removesuffix(".gz")).suffix in FORMATS
-        if each.name[0] not in "._"
+    paths = sorted(
+        entry
+        for entry in path.iterdir()
+        if entry.is_file() and Path(entry.name.lower().removesuffix(".gz")).suffix in FORMATS
+        if entry.name[0] not in "._"
     )
-    kinds = sorted({format_of(each) for each in found})
+    kinds = sorted({format_of(entry) for entry in paths})
     if len(kinds) != 1:
         raise InputError(
             f"{path} must hold tables of one format to be read as one, got {', '.join(kinds) or 'no table'}"
         )
-    return tuple(found)
+    return tuple(paths)
 
 
 def iter_cases(table: Table) -> Iterator[tuple[int, str, list[Case]]]:
@@ -108,7 +108,7 @@ def iter_cases(table: Table) -> Iterator[tuple[int, str, list[Case]]]:
     number = 0
     seen: set[str] = set()
     for file, source in zip(table.files, table.sources, strict=True):
-        place = InputTable(source, (), ()).place
+        locate = InputTable(source, (), ()).place
         for record in iter_records(file, source=source):
             if table.split:
                 mine = cell(record.values.get("split"))
@@ -116,7 +116,7 @@ def iter_cases(table: Table) -> Iterator[tuple[int, str, list[Case]]]:
                 if mine not in table.split:
                     continue
             number += 1
-            where = place(record)
+            where = locate(record)
             yield (
                 number,
                 where,
@@ -152,9 +152,11 @@ def table_notes(table: Table) -> list[str]:
         notes.append(f"{table.name} has no id column: the ids are row numbers")
     notes += [f"{table.name}: its own column {name!r} is not used" for name in sorted(table.roles.ignored)]
     notes += table.roles.left_out_note(table.name)
-    whole = [source.name for source in table.sources if source.format not in STREAMED]
-    if whole:
-        notes.append(f"{whole[0]} is read into memory as a whole; JSON lines, CSV and Parquet are read in blocks")
+    unstreamed = [source.name for source in table.sources if source.format not in STREAMED]
+    if unstreamed:
+        notes.append(
+            f"{unstreamed[0]} is read into memory as a whole; JSON lines, CSV and Parquet are read in blocks"
+        )
     return notes
 
 

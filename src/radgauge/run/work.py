@@ -75,8 +75,8 @@ class Plan:
         if self.store is None:
             yield self.folder / name
             return
-        with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
-            yield self.store.get(name, Path(place) / name)
+        with tempfile.TemporaryDirectory(prefix="radgauge-") as temporary:
+            yield self.store.get(name, Path(temporary) / name)
 
 
 @dataclass(frozen=True)
@@ -136,12 +136,12 @@ def score_part(job: Job) -> Done:
     """
     plan = job.plan
     begun = time.perf_counter()
-    found = cases_of(job)
+    bucket = cases_of(job)
     read = time.perf_counter()
     reading = Readings(cache=Cache(plan.cache) if plan.cache is not None else None)
     give_frequencies(plan.folder, plan.metrics, reading)
     results = score(
-        found.cases,
+        bucket.cases,
         plan.metrics,
         reading=reading,
         longest=plan.longest,
@@ -150,19 +150,19 @@ def score_part(job: Job) -> Done:
     )
     scored = time.perf_counter()
     about = {
-        "texts": [asdict(note) for note in found.texts],
-        "headings": [asdict(note) for note in found.headings],
-        "images": list(found.images),
-        "studies": len({case.id for case in found.cases}),
+        "texts": [asdict(note) for note in bucket.texts],
+        "headings": [asdict(note) for note in bucket.headings],
+        "images": list(bucket.images),
+        "studies": len({case.id for case in bucket.cases}),
     }
     if plan.explained is not None:
         with kept_if_full(plan.explained):
-            explain_part(plan.explained, job.number, found.cases, results=results, reading=reading)
-    told = time.perf_counter()
-    keep_part(plan, job.number, results, rows=found.rows, about=about)
-    seconds = {"reading": read - begun, "scoring": scored - read, "writing": time.perf_counter() - told}
+            explain_part(plan.explained, job.number, bucket.cases, results=results, reading=reading)
+    described = time.perf_counter()
+    keep_part(plan, job.number, results, rows=bucket.rows, about=about)
+    seconds = {"reading": read - begun, "scoring": scored - read, "writing": time.perf_counter() - described}
     if plan.explained is not None:
-        seconds["explaining"] = told - scored
+        seconds["explaining"] = described - scored
     return Done(job.number, seconds, peak_memory())
 
 
@@ -170,8 +170,8 @@ def peak_memory() -> int:
     """Bytes that this process has held at most; 0 where the platform does not tell."""
     if resource is None:
         return 0
-    found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(found) if sys.platform == "darwin" else int(found) << 10
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(resident) if sys.platform == "darwin" else int(resident) << 10
 
 
 def keep_part(plan: Plan, number: int, results: Results, *, rows: Sequence[int], about: Mapping[str, Any]) -> None:
@@ -185,8 +185,8 @@ def keep_part(plan: Plan, number: int, results: Results, *, rows: Sequence[int],
         if plan.store is None:
             write_part(plan.folder / name, results, rows=rows, fingerprint=plan.fingerprint, about=about)
             return
-        with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
-            path = Path(place) / name
+        with tempfile.TemporaryDirectory(prefix="radgauge-") as temporary:
+            path = Path(temporary) / name
             with kept_if_full(path):
                 write_part(path, results, rows=rows, fingerprint=plan.fingerprint, about=about)
             plan.store.put(path, name)
@@ -215,18 +215,18 @@ def cases_of(job: Job) -> Bucket:
     notes: list[Counted] = []
     if len(plan.tables) == 1:
         side, rows, notes = _side(plan, 0, held)
-        cases, places = list(side.cases), list(side.places)
+        cases, locations = list(side.cases), list(side.places)
     else:
-        cases, places, rows, notes = _joined(plan, held)
+        cases, locations, rows, notes = _joined(plan, held)
     headings = headed_texts(cases) if plan.spec.section is None else []
     headings = [replace(note, first=rows[note.first] if rows else 0) for note in headings]
-    odd = [replace(note, first=rows[note.first]) for note in odd_texts(cases, places=places)]
-    said: Sequence[str]
+    odd = [replace(note, first=rows[note.first]) for note in odd_texts(cases, places=locations)]
+    image_notes: Sequence[str]
     if plan.spec.images is not None:
-        cases, said = place_images(cases, plan.spec.images, outside=plan.spec.images_outside)
+        cases, image_notes = place_images(cases, plan.spec.images, outside=plan.spec.images_outside)
     else:
-        cases, said = near_table(cases, plan.tables[0].files[0])
-    return Bucket(cases, rows, (*odd,), (*notes, *headings), tuple(said))
+        cases, image_notes = near_table(cases, plan.tables[0].files[0])
+    return Bucket(cases, rows, (*odd,), (*notes, *headings), tuple(image_notes))
 
 
 def check_part(item: tuple[Plan, int, int, str]) -> Checked:
@@ -260,8 +260,8 @@ def is_done(plan: Plan, number: int, cases: int, keys: str) -> bool:
     except (OSError, InputError):
         return False
     about = header.get("part")
-    mine = (about.get("cases"), about.get("keys")) if isinstance(about, dict) else ()
-    return header.get("fingerprint") == plan.fingerprint and mine == (cases, keys)
+    recorded = (about.get("cases"), about.get("keys")) if isinstance(about, dict) else ()
+    return header.get("fingerprint") == plan.fingerprint and recorded == (cases, keys)
 
 
 def joins(job: Job) -> tuple[int, int, str]:
@@ -276,26 +276,26 @@ def joins(job: Job) -> tuple[int, int, str]:
 
 def _side(plan: Plan, number: int, held: Sequence[Held]) -> tuple[Side, list[int], list[Counted]]:
     table = plan.tables[number]
-    mine = [each for each in held if each.side == number]
-    cases = [each.case for each in mine]
-    places = [each.place for each in mine]
+    own = [item for item in held if item.side == number]
+    cases = [item.case for item in own]
+    locations = [item.place for item in own]
     notes: list[Counted] = []
     if plan.spec.section is not None:
         cases, notes = cut_to_section(
-            cases, plan.spec.section, places=places, name=table.name, settled=table.roles.sectioned
+            cases, plan.spec.section, places=locations, name=table.name, settled=table.roles.sectioned
         )
-        notes = [replace(note, first=mine[note.first].row if mine else 0) for note in notes]
-    return Side(table.as_input(), table.roles, tuple(cases), tuple(places)), [each.row for each in mine], notes
+        notes = [replace(note, first=own[note.first].row if own else 0) for note in notes]
+    return Side(table.as_input(), table.roles, tuple(cases), tuple(locations)), [item.row for item in own], notes
 
 
 def _joined(plan: Plan, held: Sequence[Held]) -> tuple[list[Case], list[str], list[int], list[Counted]]:
     sides = [_side(plan, number, held) for number in range(len(plan.tables))]
     references, row_of_study, notes = sides[0]
     try:
-        cases, places = join(references, [side for side, _, _ in sides[1:]], missing=plan.spec.missing)
+        cases, locations = join(references, [side for side, _, _ in sides[1:]], missing=plan.spec.missing)
     except InputError as error:
         raise InputError(f"in one of the parts of the input: {error}") from None
-    known = {case.id: row for case, row in zip(references.cases, row_of_study, strict=True)}
+    row_by_study = {case.id: row for case, row in zip(references.cases, row_of_study, strict=True)}
     owner: dict[tuple[str, str], tuple[int, int]] = {}
     table_of: dict[str, int] = {}
     for number, (side, rows, more) in enumerate(sides[1:], start=1):
@@ -306,7 +306,7 @@ def _joined(plan: Plan, held: Sequence[Held]) -> tuple[list[Case], list[str], li
     rows = []
     for case in cases:
         number, row = owner.get(case.key, (table_of.get(case.system, 1), 0))
-        place = known[case.id] if case.id in known else (1 << (_SIDE - 1)) + row
-        rows.append((number << _SIDE) + place)
+        row_number = row_by_study[case.id] if case.id in row_by_study else (1 << (_SIDE - 1)) + row
+        rows.append((number << _SIDE) + row_number)
     order = np.argsort(np.array(rows, dtype=np.int64), kind="stable")
-    return [cases[at] for at in order], [places[at] for at in order], [rows[at] for at in order], notes
+    return [cases[at] for at in order], [locations[at] for at in order], [rows[at] for at in order], notes
