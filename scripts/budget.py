@@ -17,16 +17,16 @@ from typing import Any
 SOURCE = Path(__file__).parents[1] / "src/radgauge"
 SUBJECTS = ("lay", "study", "lab")
 LIMITS = {
-    "lines": 88_500,
-    "lines, core": 64_000,
+    "lines": 90_600,
+    "lines, core": 66_200,
     "lines, lay": 8_500,
     "lines, study": 9_000,
     "lines, lab": 7_000,
-    "modules": 536,
-    "option slots": 320,
-    "import lines, %": 7.4,
-    "glossary names, %": 8.5,
-    "question docstrings, %": 16.0,
+    "modules": 534,
+    "option slots": 325,
+    "import lines, %": 7.2,
+    "glossary names, %": 4.3,
+    "question docstrings, %": 10.5,
 }
 
 GLOSSARY = {
