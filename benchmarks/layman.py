@@ -12,10 +12,13 @@ import argparse
 import csv
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from radgauge.lay.plain_sentences import write_plain
+from radgauge.lay.plain_sentences import PlainSentence, write_plain
+from radgauge.reader import read_report
+from radgauge.reader.lexicon import FINDING_KINDS
 from radgauge.text.readability import readability
 
 
@@ -27,6 +30,8 @@ class Written(NamedTuple):
         sentences: Their sentences.
         anew: Sentences written anew.
         masked: Sentences kept because a word of the report is missing.
+        abnormal: Sentences that make a finding, without the masked ones.
+        abnormal_anew: Of these, sentences written anew.
         grade_before: Flesch-Kincaid grade of the sentences that were written anew, as the reports have them.
         grade_after: The same in plain words.
     """
@@ -35,6 +40,8 @@ class Written(NamedTuple):
     sentences: int
     anew: int
     masked: int
+    abnormal: int
+    abnormal_anew: int
     grade_before: float
     grade_after: float
 
@@ -45,14 +52,32 @@ def written(data: Path, *, sample: int, seed: int) -> Written:
         rows = [row for row in csv.DictReader(file) if row["Problems"].lower() != "normal"]
     texts = [" ".join(filter(None, (row["findings"], row["impression"]))) for row in rows]
     texts = random.Random(seed).sample([text for text in texts if text], sample)
-    sentences = [each for text in texts for each in write_plain(text)]
+    written_texts = [write_plain(text) for text in texts]
+    abnormal = [each for text, found in zip(texts, written_texts, strict=True) for each in _abnormal(text, found)]
+    sentences = [each for found in written_texts for each in found]
     anew = [each for each in sentences if not each.kept]
     masked = [each for each in sentences if each.kept and "a word of the report is missing" in each.reasons]
     before, after = (
         readability(" ".join(texts)).flesch_kincaid_grade
         for texts in ([each.source for each in anew], [each.plain for each in anew])
     )
-    return Written(len(texts), len(sentences), len(anew), len(masked), before, after)
+    told = sum(not each.kept for each in abnormal)
+    return Written(len(texts), len(sentences), len(anew), len(masked), len(abnormal), told, before, after)
+
+
+def _abnormal(text: str, sentences: Sequence[PlainSentence]) -> list[PlainSentence]:
+    """The sentences in which the reader finds something abnormal, and in which no word is missing."""
+    starts = [
+        mention.start
+        for mention in read_report(text).mentions
+        if mention.kind in FINDING_KINDS and mention.assertion != "absent" and mention.form != "implied"
+    ]
+    return [
+        each
+        for each in sentences
+        if any(each.start <= start < each.end for start in starts)
+        and "a word of the report is missing" not in each.reasons
+    ]
 
 
 def main() -> None:
@@ -67,6 +92,8 @@ def main() -> None:
     print(f"{found.reports} reports, {found.sentences} sentences in {took:.1f} s")
     print(f"written anew: {found.anew / found.sentences:.1%} of all, ", end="")
     print(f"{found.anew / (found.sentences - found.masked):.1%} of those without a masked word")
+    share = found.abnormal_anew / found.abnormal
+    print(f"abnormal sentences without a masked word: {share:.1%} of {found.abnormal}")
     print(f"Flesch-Kincaid grade of these: {found.grade_before:.1f} -> {found.grade_after:.1f}")
 
 

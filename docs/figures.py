@@ -289,7 +289,9 @@ def layman_write(data: Path) -> str:
     said = (
         f"{found.reports} abnormal Indiana University reports (`benchmarks/layman.py --sample 200 --seed 77`; "
         f"development: the writer was built on other samples of the same corpus): {every} of {found.sentences:,} "
-        f"sentences are written anew, {whole} of those without a masked word; their Flesch-Kincaid grade falls "
+        f"sentences are written anew, {whole} of those without a masked word, and "
+        f"{share(found.abnormal_anew / found.abnormal)} of the {found.abnormal} that say something abnormal and "
+        f"have no masked word; the Flesch-Kincaid grade of what is written falls "
         f"from {found.grade_before:.1f} to {found.grade_after:.1f}."
     )
     return _wrapped(said) + "\n"
