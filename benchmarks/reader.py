@@ -22,14 +22,39 @@ from reader_data import Line, f1, reports_of, rows_of
 from reader_graphs import chexpert, radgraph
 
 from radgauge.reader import Mention, ReportReader, compile, read_report
+from radgauge.reader.assertion import assert_items, clause_starts
 from radgauge.reader.compile import compile_lexicon, load_vocabulary
 from radgauge.reader.lexicon import load_lexicon
 from radgauge.reader.lexicon.concepts import NIH
+from radgauge.reader.passes import words_of
 from radgauge.reader.rate import rate_entities
-from radgauge.reader.sentence import assertion_of, read_sentence
-from radgauge.reader.vocabulary import FINDINGS
+from radgauge.reader.sentence import read_sentence
+from radgauge.reader.vocabulary import FINDINGS, Item, Vocabulary
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokens import tokenize
+
+
+def assertion_of(text: str, start: int, *, end: int, vocabulary: Vocabulary) -> str:
+    """Return what a sentence asserts about the span [start, end), whether or not the lexicon knows its words."""
+    tokens = vocabulary.spelling.tokens(text)
+    inside = [
+        number
+        for number, (first, last) in enumerate(zip(tokens.starts, tokens.ends, strict=True))
+        if last > start and first < end
+    ]
+    if not inside:
+        return "present"
+    items = [
+        item
+        for item in vocabulary.match(tokens, lowered=text.islower())
+        if item.last <= inside[0] or item.first > inside[-1]
+    ]
+    target = Item(inside[0], inside[-1] + 1, "abnormality", "", "noun", ())
+    items.append(target)
+    items.sort(key=lambda item: item.first)
+    words = words_of(items, tokens)
+    status, _ = assert_items(items, words, clause_starts(items, words))
+    return status[items.index(target)]
 
 
 def nih_of(concept: str) -> str:

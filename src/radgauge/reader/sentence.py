@@ -10,14 +10,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from radgauge.reader.anaphora import not_there, refers_back
-from radgauge.reader.assertion import asked_findings, assert_items, clause_starts, question
+from radgauge.reader.assertion import asked_findings, assert_items, question
 from radgauge.reader.attributes import is_degree_of_change, stops
 from radgauge.reader.composing import Draft
 from radgauge.reader.drafts import drafts_of
 from radgauge.reader.ellipsis import TRIGGERS, unnamed_findings
 from radgauge.reader.implied import implied_denials
 from radgauge.reader.open_claims import count_content
-from radgauge.reader.passes import ATTRIBUTES, SIDES, TAGGING, Parse, words_of
+from radgauge.reader.passes import ATTRIBUTES, SIDES, TAGGING, Parse
 from radgauge.reader.reading import Attributes, Mention, Modifier, Relation
 from radgauge.reader.sides import give_side, topic_side
 from radgauge.reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
@@ -266,26 +266,3 @@ def _suggestions(parse: Parse) -> list[Relation]:
                     break
                 relations.append(Relation(before[-1], target, "suggestive_of"))
     return relations
-
-
-def assertion_of(text: str, start: int, *, end: int, vocabulary: Vocabulary) -> str:
-    """Return what a sentence asserts about the span [start, end), whether or not the lexicon knows its words."""
-    tokens = vocabulary.spelling.tokens(text)
-    inside = [
-        number
-        for number, (first, last) in enumerate(zip(tokens.starts, tokens.ends, strict=True))
-        if last > start and first < end
-    ]
-    if not inside:
-        return "present"
-    items = [
-        item
-        for item in vocabulary.match(tokens, lowered=text.islower())
-        if item.last <= inside[0] or item.first > inside[-1]
-    ]
-    target = Item(inside[0], inside[-1] + 1, "abnormality", "", "noun", ())
-    items.append(target)
-    items.sort(key=lambda item: item.first)
-    words = words_of(items, tokens)
-    status, _ = assert_items(items, words, clause_starts(items, words))
-    return status[items.index(target)]
