@@ -224,8 +224,8 @@ class PlainSentence(NamedTuple):
     source: str  # The sentence as the report has it
     plain: str  # What the patient reads; the professional sentence with glosses if it is kept
     glosses: tuple[Gloss, ...] = ()  # Terms of the sentence in plain words, in text order
-    # True if the professional sentence stands because it could not be written anew safely; the page then says "ask
-    # your doctor about this sentence" (`ask` has the words in the language of the text)
+    # True if the professional sentence stands because it could not be written anew safely; the page then
+    # names it under "ask your doctor about"
     kept: bool = False
     reasons: tuple[str, ...] = ()  # Why it is kept, in words for the radiologist; empty if it was written anew
     ask: str = ""  # The sentence that tells the patient to ask; "" unless kept
