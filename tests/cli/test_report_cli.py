@@ -96,3 +96,20 @@ def test_pairs_of_metrics_as_json(folder: Path) -> None:
     done = radgauge("agree", "scores.jsonl", "ratings.csv", "--pairs", "--settings", "test=coin", folder=folder)
     assert done.returncode == 2
     assert "test= must be one of pearson1898" in done.stderr
+
+
+def test_a_hospitals_export_becomes_a_page_in_one_command(folder: Path) -> None:
+    rows = ["KI-Pilot, Thorax;;;", ";;;", "Auftrag;Befund (Radiologe);Entwurf;Rückfrage", ";;;"]
+    rows += [
+        f"A{n};Small left effusion of {n} mm is seen.;Small effusion of {n} mm is seen.;Anruf" for n in range(8)
+    ]
+    rows += [rows[-1], "Summe;1142;;"]
+    (folder / "befunde.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    options = ("--columns", "id=Auftrag,candidate=Entwurf", "--input", "duplicates=first", "-o", "page.html")
+    refused = radgauge("report", "befunde.csv", *FAST, *options[:2], folder=folder)
+    assert "--input duplicates=first" in refused.stderr
+    done = radgauge("report", "befunde.csv", *FAST, *options, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "8 studies" in (folder / "page.html").read_text().replace("<b>", "").replace("</b>", "")
+    assert "Rückfrage" in done.stderr  # named as left out
+    assert "Anruf" not in done.stderr

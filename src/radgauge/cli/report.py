@@ -34,6 +34,8 @@ def report_cli(
         list[Path] | None, "The reports behind the scores, if they are no longer where they were. Repeatable."
     ] = None,
     metric: Annotated[list[str] | None, "-m", "Metrics for reports that are scored first. Repeatable."] = None,
+    columns: o.Columns = None,
+    input: Annotated[o.CaseSettings, "How reports that are scored first are read"] = o.CaseSettings(),
     output: Annotated[
         list[Path] | None,
         "-o",
@@ -81,7 +83,7 @@ def report_cli(
     reading = say.readings()
     judged = None if judgments is None else o.judgments_of(judgments, ratings)
     judging = o.configured(o.Judging, **({"metric": metric} if metric else {}))
-    results, shown, header, notes = _scored(source, reports or [], judged, judging, reading, say)
+    results, shown, header, notes = _scored(source, reports or [], judged, judging, reading, say, columns, input)
     results = o.joined(results, join)
     before = o.read_scores_of(Path(baseline), "report") if baseline is not None and o.is_scores(baseline) else None
     lists = [path for path in pages if path.suffix.lower() not in (".html", ".pdf")]
@@ -177,6 +179,8 @@ def _scored(
     judging: o.Judging,
     reading: Readings,
     say: o.Output,
+    columns: str | None,
+    settings: o.CaseSettings,
 ) -> tuple[Results, tuple[Case, ...], dict[str, Any], list[str]]:
     """Return scores, the cases behind them as far as they can be read, the header, and notes."""
     if source is None:
@@ -200,7 +204,10 @@ def _scored(
                 raise
             reason = f"{error.filename} is not there" if isinstance(error, FileNotFoundError) else str(error)
             return results, (), header, [f"the page shows no texts: {reason}; --reports names the judged file"]
-    chosen = o.configured(o.CaseSource, reports=[source])
+    given: dict[str, Any] = {"columns": columns} if columns else {}
+    if settings != o.CaseSettings():
+        given["input"] = settings
+    chosen = o.configured(o.CaseSource, reports=[source], **given)
     file = chosen.cases()
     judging.check_references(file)
     results = judging.scores(file.cases, reading, say=say, settings=chosen.input)

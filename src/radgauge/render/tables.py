@@ -212,7 +212,7 @@ def to_latex(table: Table) -> str:
     floating = "table*" if table.wide else "table"
     lines = [
         "% needs \\usepackage{booktabs,graphicx}",
-        f"\\begin{{{floating}}}[tb]",
+        f"\\begin{{{floating}}}",
         "\\centering\\small",
         f"\\caption{{{_tex(table.title)}}}",
         f"\\label{{tab:{table.key}}}",
