@@ -70,11 +70,11 @@ CHECKPOINTS: tuple[Checkpoint, ...] = _read_catalogue()
 
 def checkpoint(name: str) -> Checkpoint:
     """The checkpoint of a name or hub id."""
-    for each in CHECKPOINTS:
-        if name in (each.name, each.repo) and (name == each.name or not each.file):
-            return each
-    known = ", ".join(each.name for each in CHECKPOINTS)
-    raise UsageError(f"there is no checkpoint or metric {name!r} with weights; radgauge knows: {known}")
+    for entry in CHECKPOINTS:
+        if name in (entry.name, entry.repo) and (name == entry.name or not entry.file):
+            return entry
+    names = ", ".join(entry.name for entry in CHECKPOINTS)
+    raise UsageError(f"there is no checkpoint or metric {name!r} with weights; radgauge knows: {names}")
 
 
 def located(name: str) -> str:
@@ -83,12 +83,12 @@ def located(name: str) -> str:
     >>> located("my/encoder"), located("embedded")
     ('my/encoder', 'embedded')
     """
-    models = [each for each in CHECKPOINTS if "*.safetensors" in each.patterns]
-    wanted = next((each for each in models if name in (each.name, each.repo)), None)
-    if wanted is None:
+    models = [entry for entry in CHECKPOINTS if "*.safetensors" in entry.patterns]
+    match = next((entry for entry in models if name in (entry.name, entry.repo)), None)
+    if match is None:
         return name
-    place = find(wanted)
-    return wanted.id if place is None else str(place)
+    path = find(match)
+    return match.id if path is None else str(path)
 
 
 def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
@@ -98,9 +98,9 @@ def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
     (['chexbert', 'bert-base-uncased'], ['rate-ner', 'biolord'])
     """
     metric = name.partition(":")[0]
-    if name in {each.name for each in CHECKPOINTS} or metric not in metric_names():
-        wanted = checkpoint(name)
-        return (wanted, *(checkpoint(other) for other in wanted.companions))
+    if name in {entry.name for entry in CHECKPOINTS} or metric not in metric_names():
+        match = checkpoint(name)
+        return (match, *(checkpoint(other) for other in match.companions))
     needed = needed_by(load(name, models="published"))
     if not needed:
         raise UsageError(f"{metric} needs no checkpoint that can be fetched")
@@ -110,9 +110,9 @@ def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
 def needed_by(metric: Metric) -> tuple[Checkpoint, ...]:
     """Return the checkpoints of the catalogue that a metric needs, with their companions."""
     names = {name.partition("@")[0] for name in metric.checkpoints()}
-    main = [each for each in CHECKPOINTS if each.name in names or (each.repo in names and not each.file)]
-    listed = [part for each in main for part in (each, *map(checkpoint, each.companions))]
-    return tuple({each.name: each for each in listed}.values())
+    main = [entry for entry in CHECKPOINTS if entry.name in names or (entry.repo in names and not entry.file)]
+    listed = [part for entry in main for part in (entry, *map(checkpoint, entry.companions))]
+    return tuple({entry.name: entry for entry in listed}.values())
 
 
 def models_dir() -> Path:
@@ -121,37 +121,37 @@ def models_dir() -> Path:
     return Path(chosen).expanduser() if chosen else default_cache_dir() / "models"
 
 
-def places_of(wanted: Checkpoint) -> list[Path]:
+def places_of(entry: Checkpoint) -> list[Path]:
     """Where a checkpoint is looked for, whether it is there or not; stars stand for any version."""
-    leaf = wanted.file or wanted.repo.rpartition("/")[2]
-    snapshots = hub_cache() / f"models--{wanted.repo.replace('/', '--')}" / "snapshots"
+    leaf = entry.file or entry.repo.rpartition("/")[2]
+    snapshots = hub_cache() / f"models--{entry.repo.replace('/', '--')}" / "snapshots"
     own = [models_dir() / leaf]
-    if wanted.file:
-        own.append(models_dir() / wanted.name)  # an archive that was unpacked
-    elif wanted.name != leaf:
-        own.append(models_dir() / wanted.name)
-    versions = [snapshots / version for version in ((wanted.revision, "*") if wanted.pinned else ("*",))]
-    hub = [version / wanted.file if wanted.file else version for version in versions]
-    return [*own, *hub, *(_user_cache() / place for place in wanted.also)]
+    if entry.file:
+        own.append(models_dir() / entry.name)  # an archive that was unpacked
+    elif entry.name != leaf:
+        own.append(models_dir() / entry.name)
+    versions = [snapshots / version for version in ((entry.revision, "*") if entry.pinned else ("*",))]
+    hub = [version / entry.file if entry.file else version for version in versions]
+    return [*own, *hub, *(_user_cache() / location for location in entry.also)]
 
 
-def find(wanted: Checkpoint) -> Path | None:
+def find(entry: Checkpoint) -> Path | None:
     """Where the checkpoint is on this machine; None if it is nowhere."""
-    for place in places_of(wanted):
-        for found in _expand(place):
-            if found.is_file() and wanted.file:
-                return found
-            settled = any((found / name).is_file() for name in ("config.json", "open_clip_config.json"))
-            if found.is_dir() and settled and _whole(found, wanted):
-                return found
+    for location in places_of(entry):
+        for path in _expand(location):
+            if path.is_file() and entry.file:
+                return path
+            settled = any((path / name).is_file() for name in ("config.json", "open_clip_config.json"))
+            if path.is_dir() and settled and _whole(path, entry):
+                return path
     return None
 
 
 @lru_cache(maxsize=16)
 def file_hash(path: str) -> str:
     """First twelve hex digits of the SHA-256 of a file, or of the weights in an unpacked archive."""
-    place = Path(path)
-    return sha256_of(place if place.is_file() else place / "weights.th")[:12]
+    location = Path(path)
+    return sha256_of(location if location.is_file() else location / "weights.th")[:12]
 
 
 def content_hash(path: Path, *, like: str) -> str:
@@ -162,19 +162,19 @@ def content_hash(path: Path, *, like: str) -> str:
     return sha256_of(path)
 
 
-def _whole(folder: Path, wanted: Checkpoint) -> bool:
+def _whole(folder: Path, entry: Checkpoint) -> bool:
     """Whether weights are there where weights are needed: a folder may hold the vocabulary only."""
-    if "*.safetensors" not in wanted.patterns:
+    if "*.safetensors" not in entry.patterns:
         return True
     return any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
 
 
-def _expand(place: Path) -> Iterator[Path]:
-    text = str(place)
+def _expand(pattern: Path) -> Iterator[Path]:
+    text = str(pattern)
     if "*" not in text:
-        yield place
+        yield pattern
         return
-    parts = place.parts
+    parts = pattern.parts
     star = next(i for i, part in enumerate(parts) if "*" in part)
     yield from sorted(Path(*parts[:star]).glob(str(Path(*parts[star:]))), reverse=True)
 

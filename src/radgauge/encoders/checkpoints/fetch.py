@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def fetch(wanted: Checkpoint, *, progress: Progress | None = None) -> Path:
+def fetch(entry: Checkpoint, *, progress: Progress | None = None) -> Path:
     """Download a checkpoint and return where it is.
 
     Args:
-        wanted: From the catalogue.
+        entry: From the catalogue.
         progress: Told (file name, bytes done, bytes in all).
 
     Raises:
@@ -40,20 +40,20 @@ def fetch(wanted: Checkpoint, *, progress: Progress | None = None) -> Path:
     """
     if variable := _forbidden():
         raise MissingModel(
-            f"{wanted.name} ({wanted.id}) is not on this machine and {variable} forbids fetching it; "
-            f"unset it and run: radgauge models fetch {wanted.name}"
+            f"{entry.name} ({entry.id}) is not on this machine and {variable} forbids fetching it; "
+            f"unset it and run: radgauge models fetch {entry.name}"
         )
-    log.warning("fetching %s (%s)", wanted.id, f"{wanted.megabytes} MB" if wanted.megabytes else "size unknown")
-    leaf = wanted.file or wanted.repo.rpartition("/")[2]
+    log.warning("fetching %s (%s)", entry.id, f"{entry.megabytes} MB" if entry.megabytes else "size unknown")
+    leaf = entry.file or entry.repo.rpartition("/")[2]
     final, unfinished = models_dir() / leaf, models_dir() / f"{leaf}.fetching"
     try:
-        names = [wanted.file] if wanted.file else _needed(wanted, _names_of(wanted))
+        names = [entry.file] if entry.file else _needed(entry, _names_of(entry))
     except OSError as error:
-        raise ModelError(f"{wanted.id} cannot be fetched: {error}") from error
+        raise ModelError(f"{entry.id} cannot be fetched: {error}") from error
     for name in names:
-        _fetch_file(wanted, name, unfinished, progress)
+        _fetch_file(entry, name, unfinished, progress)
     for name in names:
-        target = final if wanted.file else final / name
+        target = final if entry.file else final / name
         target.parent.mkdir(parents=True, exist_ok=True)
         (unfinished / name).replace(target)
     shutil.rmtree(unfinished)
@@ -105,25 +105,25 @@ def _bar(shown: Any, name: str, progress: Progress | None) -> type:
     return type("Bar", (shown,), {"__init__": begin, "update": update})
 
 
-def _names_of(wanted: Checkpoint) -> list[str]:
+def _names_of(entry: Checkpoint) -> list[str]:
     """Return the names of all files of a revision."""
     with _hub() as (hub, common):
-        info = hub.HfApi(endpoint=common["endpoint"]).model_info(wanted.repo, revision=wanted.revision)
+        info = hub.HfApi(endpoint=common["endpoint"]).model_info(entry.repo, revision=entry.revision)
     return [file.rfilename for file in info.siblings or ()]
 
 
-def _receive(wanted: Checkpoint, name: str, folder: Path, progress: Progress | None) -> tuple[Path, str]:
+def _receive(entry: Checkpoint, name: str, folder: Path, progress: Progress | None) -> tuple[Path, str]:
     """Download a file into a folder; return its path and the hash that the hub states ("" if none)."""
     with _hub() as (hub, common):
         path = hub.hf_hub_download(
-            wanted.repo,
+            entry.repo,
             name,
-            revision=wanted.revision,
+            revision=entry.revision,
             local_dir=folder,
             tqdm_class=_bar(require("huggingface_hub.utils", extra="models").tqdm, name, progress),
             **common,
         )
-        url = hub.hf_hub_url(wanted.repo, name, revision=wanted.revision, endpoint=common["endpoint"])
+        url = hub.hf_hub_url(entry.repo, name, revision=entry.revision, endpoint=common["endpoint"])
         return Path(path), hub.get_hf_file_metadata(url, **common).etag or ""
 
 
@@ -134,50 +134,48 @@ def _forbidden() -> str:
     return "HF_HUB_OFFLINE" if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") else ""
 
 
-def _needed(wanted: Checkpoint, found: list[str]) -> list[str]:
-    names = [name for name in found if any(fnmatch.fnmatch(name, pattern) for pattern in wanted.patterns)]
+def _needed(entry: Checkpoint, found: list[str]) -> list[str]:
+    names = [name for name in found if any(fnmatch.fnmatch(name, pattern) for pattern in entry.patterns)]
     for name in names:
         if name.startswith("/") or ".." in Path(name).parts:
-            raise ModelError(f"{wanted.id} names a file outside its folder: {name!r}")
+            raise ModelError(f"{entry.id} names a file outside its folder: {name!r}")
     if not names:
-        raise ModelError(f"{wanted.id} holds no file of {', '.join(wanted.patterns)}")
+        raise ModelError(f"{entry.id} holds no file of {', '.join(entry.patterns)}")
     return names
 
 
-def _fetch_file(wanted: Checkpoint, name: str, folder: Path, progress: Progress | None) -> None:
+def _fetch_file(entry: Checkpoint, name: str, folder: Path, progress: Progress | None) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path, stated = _receive(wanted, name, folder, progress)
-        _check_hash(path, wanted, name, stated)
+        path, stated = _receive(entry, name, folder, progress)
+        _check_hash(path, entry, name, stated)
     except _OtherFile:
         shutil.rmtree(folder)
         raise
     except OSError as error:
         full = error.errno == errno.ENOSPC
         why = f"the disk of {folder.parent} is full" if full else str(error) or type(error).__name__
-        raise ModelError(f"{name} of {wanted.id} cannot be fetched: {why}") from error
+        raise ModelError(f"{name} of {entry.id} cannot be fetched: {why}") from error
 
 
-def _check_hash(path: Path, wanted: Checkpoint, name: str, stated: str) -> None:
+def _check_hash(path: Path, entry: Checkpoint, name: str, stated: str) -> None:
     """Compare with the hash that is pinned here, and with the one that the hub states."""
-    known = wanted.hashes.get(name, "")
-    if known and (found := content_hash(path, like=known)) != known:
+    pinned = entry.hashes.get(name, "")
+    if pinned and (actual := content_hash(path, like=pinned)) != pinned:
         raise _OtherFile(
-            f"{name} of {wanted.id} is not the file that radgauge knows: its hash is {found}, it must be {known}; "
+            f"{name} of {entry.id} is not the file that radgauge knows: its hash is {actual}, must be {pinned}; "
             "nothing was kept"
         )
     if not _HASH.fullmatch(stated):
-        stated = known
+        stated = pinned
     if not stated:
-        log.warning(
-            "%s of %s: neither the hub nor radgauge knows its hash, so it was not checked", name, wanted.id
-        )
-    elif (found := content_hash(path, like=stated)) != stated:
+        log.warning("%s of %s: neither the hub nor radgauge knows its hash, so it was not checked", name, entry.id)
+    elif (actual := content_hash(path, like=stated)) != stated:
         path.unlink()
         with suppress(OSError):  # other files may be there already
             path.parent.rmdir()
         raise ModelError(
-            f"{name} of {wanted.id} arrived damaged (hash {found[:12]}, it must be {stated[:12]}) "
+            f"{name} of {entry.id} arrived damaged (hash {actual[:12]}, it must be {stated[:12]}) "
             "and was removed; fetch it again"
         )
 

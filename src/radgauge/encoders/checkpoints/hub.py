@@ -79,18 +79,18 @@ def checkpoint_folder(model: str) -> Path:
 
 def _in_catalogue(name: str) -> Path | None:
     """Where a checkpoint of radgauge's own list is, fetched if need be; None if its weights are not listed."""
-    for wanted in CHECKPOINTS:
-        if wanted.repo == name and "*.safetensors" in wanted.patterns:  # others are vocabularies alone
-            return find(wanted) or fetch(wanted)
+    for entry in CHECKPOINTS:
+        if entry.repo == name and "*.safetensors" in entry.patterns:  # others are vocabularies alone
+            return find(entry) or fetch(entry)
     return None
 
 
 def _fetch(hub: Any, name: str, revision: str | None, *, local_only: bool) -> Path:
     settings = {"revision": revision, "local_files_only": local_only, "endpoint": endpoint()}
     with without_telemetry():
-        found = Path(hub.snapshot_download(name, allow_patterns=list(_WANTED), **settings))
-        if any(found.glob("**/*.safetensors")):
-            return found
+        snapshot = Path(hub.snapshot_download(name, allow_patterns=list(_WANTED), **settings))
+        if any(snapshot.glob("**/*.safetensors")):
+            return snapshot
         return Path(hub.snapshot_download(name, allow_patterns=[*_WANTED, *_ONLY_WITHOUT_SAFETENSORS], **settings))
 
 
@@ -104,18 +104,18 @@ def locate_file(name: str, *, models: str) -> Path:
     Raises:
         ModelError: It is nowhere and must not or cannot be fetched.
     """
-    wanted = checkpoint(name)
+    entry = checkpoint(name)
     if models == "published":
-        return find(wanted) or fetch(wanted)
-    given = Path(models).expanduser()
-    if given.is_file():
-        return given
-    for inside in (given / wanted.file, given / wanted.name):
+        return find(entry) or fetch(entry)
+    path = Path(models).expanduser()
+    if path.is_file():
+        return path
+    for inside in (path / entry.file, path / entry.name):
         if inside.is_file() or (inside.is_dir() and (inside / "config.json").is_file()):
             return inside
-    if not given.is_dir():
+    if not path.is_dir():
         raise ModelError(f"models must be 'embedded', 'published' or a folder or file that exists, got {models!r}")
-    raise MissingModel(f"the folder {given} must hold {wanted.file}, which is not there")
+    raise MissingModel(f"the folder {path} must hold {entry.file}, which is not there")
 
 
 def locate_tokenizer(model: str, *, models: str) -> Path:
@@ -133,10 +133,10 @@ def locate_tokenizer(model: str, *, models: str) -> Path:
         if (inside / "config.json").is_file():
             return inside
         raise MissingModel(f"the folder {models} must hold the vocabulary and config.json of {model} as {leaf}/")
-    known = [each for each in CHECKPOINTS if each.repo == model]
+    matches = [match for match in CHECKPOINTS if match.repo == model]
     # Encoders named by other archives need their vocabulary only, too.
-    wanted = known[0] if known else Checkpoint(leaf, "vocabulary", model, "", patterns=TOKENIZER_FILES)
-    return find(wanted) or fetch(wanted)
+    entry = matches[0] if matches else Checkpoint(leaf, "vocabulary", model, "", patterns=TOKENIZER_FILES)
+    return find(entry) or fetch(entry)
 
 
 @lru_cache(maxsize=64)
@@ -168,12 +168,14 @@ def pick_device(device: str) -> str:
         return device
     torch = require("torch", extra="models")
     if device == "auto":
-        found = "cuda" if torch.cuda.is_available() else "cpu"
-        _tell_device(found)
-        return found
+        best = "cuda" if torch.cuda.is_available() else "cpu"
+        _tell_device(best)
+        return best
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:  # PyTorch without CUDA asserts
-        said = str(error).partition("\n")[0]
-        raise UsageError(f"the device must be auto, cpu or one that PyTorch has, got {device!r}: {said}") from None
+        message = str(error).partition("\n")[0]
+        raise UsageError(
+            f"the device must be auto, cpu or one that PyTorch has, got {device!r}: {message}"
+        ) from None
     return device

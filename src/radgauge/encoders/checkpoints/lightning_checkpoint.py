@@ -66,13 +66,13 @@ class Inert(dict[Any, Any]):
     state: dict[Any, Any]
     listed: list[object]
 
-    def __new__(cls, *given: object, **named: object) -> Self:
+    def __new__(cls, *arguments: object, **named: object) -> Self:
         """Pickles make objects with or without arguments; either way nothing is done with them."""
         made = super().__new__(cls)
         made.state, made.listed = {}, []
         return made
 
-    def __init__(self, *given: object, **named: object) -> None:
+    def __init__(self, *arguments: object, **named: object) -> None:
         super().__init__()
 
     def __hash__(self) -> int:  # type: ignore[override]  # classes and objects occur as keys
@@ -132,20 +132,20 @@ def open_lightning(path: Path) -> LightningCheckpoint:
             if archive.getinfo(name).file_size > _LARGEST_PICKLE:
                 raise ModelError(f"{path} is not read: its data.pkl is larger than any list of tensors")
             with archive.open(name) as stream:
-                found = _Reader(stream, path).load()
+                content = _Reader(stream, path).load()
     except zipfile.BadZipFile as error:
         raise ModelError(f"{path} must be a checkpoint in the zip form of torch 1.6 or later: {error}") from error
     except (OSError, NotImplementedError) as error:
         raise ModelError(f"{path} cannot be read: {error}") from error
     except _DAMAGE as error:
         raise ModelError(f"{path} is damaged: {error!r}") from error
-    if not isinstance(found, dict) or not isinstance(found.get("state_dict"), dict):
+    if not isinstance(content, dict) or not isinstance(content.get("state_dict"), dict):
         raise ModelError(f"{path} must be a Lightning checkpoint with a state_dict")
     try:
-        settings = plain(found.get("hyper_parameters", {}))
+        settings = plain(content.get("hyper_parameters", {}))
     except RecursionError:
         raise ModelError(f"{path} is damaged: its settings hold themselves") from None
-    tensors = {str(k): v for k, v in found["state_dict"].items() if isinstance(v, Stored)}
+    tensors = {str(k): v for k, v in content["state_dict"].items() if isinstance(v, Stored)}
     return LightningCheckpoint(path, settings if isinstance(settings, dict) else {}, tensors)
 
 
@@ -217,8 +217,8 @@ def _record(module: str, name: str) -> type[Inert]:
     return type(name, (Inert,), {"kind": f"{module}.{name}"})
 
 
-def _mapping(*given: Any) -> dict[Any, Any]:
-    pairs = [item for item in given if isinstance(item, list | tuple)]
+def _mapping(*arguments: Any) -> dict[Any, Any]:
+    pairs = [item for item in arguments if isinstance(item, list | tuple)]
     return dict(pairs[0]) if pairs else {}
 
 

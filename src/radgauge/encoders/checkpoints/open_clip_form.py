@@ -64,8 +64,8 @@ def load_open_clip(folder: Path, *, device: str) -> OpenClipTowers:
     from radgauge.encoders.image.open_clip_network import BertText, ClipText, ClipVision, TimmVision
 
     try:
-        found = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
-        settings = found["model_cfg"]
+        content = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
+        settings = content["model_cfg"]
         embed, vision, words = int(settings["embed_dim"]), dict(settings["vision_cfg"]), dict(settings["text_cfg"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / CONFIG} must describe an open_clip model, got: {error!r}") from error
@@ -96,7 +96,7 @@ def load_open_clip(folder: Path, *, device: str) -> OpenClipTowers:
         visual.eval().to(device),
         text.eval().to(device),
         tokenizer,
-        _preparation(found.get("preprocess_cfg", {}), size, where=folder),
+        _preparation(content.get("preprocess_cfg", {}), size, where=folder),
         int(words.get("context_length", 77)),
         masked,
         device,
@@ -120,9 +120,9 @@ def _timm(name: str, settings: Mapping[str, Any], *, where: Path) -> tuple[int, 
 def _encoder_folder(folder: Path, name: str) -> Path:
     """Where the sizes (config.json) of the text encoder are: beside the weights, or where encoders are found."""
     leaf = name.rpartition("/")[2]
-    for place in (folder / leaf, folder.parent / leaf):
-        if (place / "config.json").is_file():
-            return place
+    for path in (folder / leaf, folder.parent / leaf):
+        if (path / "config.json").is_file():
+            return path
     return locate_tokenizer(name, models="published")
 
 
@@ -142,15 +142,15 @@ def _fill(folder: Path, visual: Any, text: Any) -> None:
     text.load_state_dict({key: value.float() for key, value in words.items()})
 
 
-def _preparation(given: Mapping[str, Any], size: int, *, where: Path) -> Preparation:
-    mode = given.get("resize_mode", "shortest")
+def _preparation(stored: Mapping[str, Any], size: int, *, where: Path) -> Preparation:
+    mode = stored.get("resize_mode", "shortest")
     if mode not in ("shortest", "squash"):
         raise ModelError(f"{where} resizes pictures by {mode!r}; known are shortest and squash")
     return Preparation(
         size=(size,) if mode == "shortest" else (size, size),
         crop=(size, size),
-        filter=str(given.get("interpolation", "bicubic")).upper(),
-        mean=tuple(given.get("mean", CLIP_MEAN)),
-        std=tuple(given.get("std", CLIP_STD)),
+        filter=str(stored.get("interpolation", "bicubic")).upper(),
+        mean=tuple(stored.get("mean", CLIP_MEAN)),
+        std=tuple(stored.get("std", CLIP_STD)),
         half_up=True,
     )

@@ -58,15 +58,15 @@ def load_tokenizer(folder: Path | str, *, of: str, **options: Any) -> Any:
     transformers = require("transformers", extra="models")
     try:
         with quietly():
-            found = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, **options)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, **options)
     except (*_BROKEN, ImportError) as error:
         raise ModelError(f"{folder} must hold the tokenizer of {of}, got: {reason(error)}") from error
-    if len(found) <= len(found.all_special_tokens):
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):
         raise ModelError(
             f"{folder} must hold the tokenizer of {of}, whose vocabulary (vocab.txt, tokenizer.json or the like) "
             "is missing or empty"
         )
-    return found
+    return tokenizer
 
 
 def load_transformer(
@@ -153,20 +153,20 @@ def read_tensors(source: Path | BytesIO, *, where: str) -> dict[str, Any]:
                 _refuse_compressed(source, where)
             if isinstance(source, BytesIO):
                 source.seek(0)
-            found = torch.load(source, map_location="cpu", weights_only=True, mmap=mapped)
+            content = torch.load(source, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         raise ModelError(
             f"{where} must hold tensors only; it is not loaded, because it holds {_culprit(error)}"
         ) from error
     except _BROKEN as error:
         raise ModelError(f"{where} must be a PyTorch checkpoint, got: {reason(error)}") from error
-    if not isinstance(found, dict):
-        raise ModelError(f"{where} must hold a dictionary of tensors, got {type(found).__name__}")
-    for name, value in found.items():
+    if not isinstance(content, dict):
+        raise ModelError(f"{where} must hold a dictionary of tensors, got {type(content).__name__}")
+    for name, value in content.items():
         # Steps of 0 make any number of values out of one; the first copy would take all memory.
         if torch.is_tensor(value) and value.nbytes > value.untyped_storage().nbytes():
             raise ModelError(f"{where}: {name} claims {tuple(value.shape)} values, more than its storage holds")
-    return found
+    return content
 
 
 def _refuse_compressed(source: Path | BytesIO, where: str) -> None:
@@ -185,8 +185,8 @@ def reason(error: Exception) -> str:
         return "a file that is damaged or not whole"
     if isinstance(error, pickle.UnpicklingError):
         return _culprit(error)
-    said = " ".join(str(error).split()) or type(error).__name__
-    return said if len(said) <= 240 else f"{said[:239]}…"
+    message = " ".join(str(error).split()) or type(error).__name__
+    return message if len(message) <= 240 else f"{message[:239]}…"
 
 
 def _culprit(error: Exception) -> str:
@@ -195,29 +195,29 @@ def _culprit(error: Exception) -> str:
     return f"{named[1]}, which could run code" if named else "other objects, which could run code, or is damaged"
 
 
-def check_keys(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: object, prefix: str = "") -> None:
+def check_keys(stored: Mapping[str, Any], expected: Mapping[str, Any], *, where: object, prefix: str = "") -> None:
     """Names and shapes must be those that the network has, and every number finite.
 
     Args:
-        found: Name -> tensor, as stored.
-        wanted: Name -> tensor of the network.
+        stored: Name -> tensor, as stored.
+        expected: Name -> tensor of the network.
         where: The checkpoint, for the message.
         prefix: What to put before the names in the message.
 
     Raises:
         ModelError: It lists what is missing, unexpected, of another shape, or not finite.
     """
-    shared = sorted(wanted.keys() & found.keys())
+    shared = sorted(expected.keys() & stored.keys())
     _refuse(
         where,
-        missing=[prefix + key for key in wanted.keys() - found.keys()],
-        unexpected=[prefix + key for key in found.keys() - wanted.keys()],
+        missing=[prefix + key for key in expected.keys() - stored.keys()],
+        unexpected=[prefix + key for key in stored.keys() - expected.keys()],
         shapes=[
-            f"{prefix}{key} {tuple(found[key].shape)} instead of {tuple(wanted[key].shape)}"
+            f"{prefix}{key} {tuple(stored[key].shape)} instead of {tuple(expected[key].shape)}"
             for key in shared
-            if tuple(found[key].shape) != tuple(wanted[key].shape)
+            if tuple(stored[key].shape) != tuple(expected[key].shape)
         ],
-        non_finite=[prefix + key for key in shared if not _finite(found[key])],
+        non_finite=[prefix + key for key in shared if not _finite(stored[key])],
     )
 
 
@@ -253,15 +253,15 @@ def _refuse(
 def _with_buffers(bert: Any) -> bool:
     """Give a BERT without weights the numbers that no checkpoint has; False if some of them are not known."""
     torch = require("torch", extra="models")
-    known = {
+    defaults = {
         "embeddings.position_ids": lambda count: torch.arange(count)[None],
         "embeddings.token_type_ids": lambda count: torch.zeros(1, count, dtype=torch.long),
     }
     buffers = dict(bert.named_buffers())
-    if not buffers.keys() <= known.keys():
+    if not buffers.keys() <= defaults.keys():
         return False
     for name, value in buffers.items():
-        setattr(bert.embeddings, name.rpartition(".")[2], known[name](value.shape[-1]))
+        setattr(bert.embeddings, name.rpartition(".")[2], defaults[name](value.shape[-1]))
     return True
 
 
@@ -288,9 +288,9 @@ def encoder_from(folder: Path, *, pooler: bool = True, hollow: bool = False) -> 
         config = transformers.AutoConfig.for_model(kind, **settings)
         if kind == "bert" and hollow:
             with torch.device("meta"):
-                found = transformers.BertModel(config, add_pooling_layer=pooler)
-            if _with_buffers(found):
-                return found
+                encoder = transformers.BertModel(config, add_pooling_layer=pooler)
+            if _with_buffers(encoder):
+                return encoder
         with torch.device("cpu"):
             if kind == "bert":
                 return transformers.BertModel(config, add_pooling_layer=pooler)
