@@ -163,8 +163,8 @@ def _check_hash(path: Path, entry: Checkpoint, name: str, stated: str) -> None:
     pinned = entry.hashes.get(name, "")
     if pinned and (actual := content_hash(path, like=pinned)) != pinned:
         raise _OtherFile(
-            f"{name} of {entry.id} is not the file that radgauge knows: its hash is {actual}, must be {pinned}; "
-            "nothing was kept"
+            f"{name} of {entry.id} is not the file that radgauge knows: its hash is {actual}, "
+            f"it must be {pinned}; nothing was kept"
         )
     if not _HASH.fullmatch(stated):
         stated = pinned
