@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 FENCE = re.compile(r"(<!-- not run: [^>]+ -->\n+)?```(bash|python|sh|console)\n(.*?)```", re.DOTALL)
-EXECUTED = {"python.md", "rewards.md", "integrations.md", "serve.md"}
+EXECUTED = {"python.md", "rewards.md", "integrations.md", "serve.md", "coming_from.md"}
 """Pages whose Python other tests run."""
 
 
