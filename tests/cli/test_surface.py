@@ -46,7 +46,7 @@ def _leaves() -> list[tuple[str, Any]]:
 
 def test_the_surface_stays_small() -> None:
     counts = {name: sum(p.param_type_name == "option" for p in leaf.params) for name, leaf in _leaves()}
-    assert sum(counts.values()) <= 320
+    assert sum(counts.values()) <= 325
     assert max(counts.values()) <= 20
     assert sum(count < 12 for count in counts.values()) > 0.8 * len(counts)
     own_line = [verb for section, verbs in SECTIONS.items() if section not in ON_ONE_LINE for verb in verbs]
