@@ -24,7 +24,7 @@ from radgauge.core.readings import Readings
 from radgauge.core.registry import load, metric_names
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
-from radgauge.lay.check.reading import _found as everyday_sentences
+from radgauge.lay.check.reading import _matches as everyday_sentences
 from radgauge.lay.lay_reader import LayReader
 from radgauge.lay.plain_sentences import write_plain
 from radgauge.reader import ReportReading, load_lexicon, radgraph_graph, rate_entities, read_report

@@ -31,7 +31,7 @@ from radgauge.lay.leaflets import (
 )
 from radgauge.lay.leaflets.checking import check_sentences
 from radgauge.lay.leaflets.leaflet import from_record
-from radgauge.lay.leaflets.writers import LONGEST, Written, refused
+from radgauge.lay.leaflets.writers import MAX_CHARACTERS, Written, refused
 from radgauge.lay.plain_sentences import Gloss, PlainSentence
 from radgauge.lay.refine import Refinement
 from radgauge.llm.numbered import Outcome
@@ -44,7 +44,7 @@ REPORTS = {
     "a/b": "Cardiomegaly.",
     "es": "El corazón es de tamaño normal y no hay derrame pleural en la placa de hoy.",
     "dots": "... 12 ...",
-    "long": "No effusion. " * (LONGEST // 12),
+    "long": "No effusion. " * (MAX_CHARACTERS // 12),
 }
 
 

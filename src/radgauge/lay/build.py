@@ -33,7 +33,7 @@ from radgauge.lay.sets import Entry, is_heading, rejected_pairs, write_report_se
 from radgauge.run.executors import HERE, Engine
 from radgauge.text.sentences import sentences_of
 
-KEPT = "kept.npz"
+DEDUPLICATED = "kept.npz"
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,14 @@ def build_sets(
             goes on from there.
     """
     split = {study: sentences_of(text) for study, text in reports.items()}
-    said = [each for found in split.values() for each in found if not is_heading(each)]
-    times = Counter(map(normal_sentence, said))
-    distinct = distinct_sentences(said)
+    occurrences = [
+        sentence
+        for report_sentences in split.values()
+        for sentence in report_sentences
+        if not is_heading(sentence)
+    ]
+    times = Counter(map(normal_sentence, occurrences))
+    distinct = distinct_sentences(occurrences)
     if not distinct:
         raise InputError("the reports hold no sentence with a word in it")
     make_folder(folder)
@@ -99,17 +104,17 @@ def build_sets(
         refuse_other_reports(folder, reports)
     sentences = list(distinct.values())
     unique = _unique(
-        sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress, engine=engine
+        sentences, folder / DEDUPLICATED, encoder=encoder, threshold=threshold, progress=progress, engine=engine
     )
     entries: dict[int, Entry] = {}
     course = Gathering(how, progress)
 
-    def run(places: Sequence[int], what: str, *, in_set: bool) -> None:
+    def run(indices: Sequence[int], what: str, *, in_set: bool) -> None:
         def take(start: int, verdicts: Sequence[Verdict]) -> None:
-            for place, verdict in zip(places[start : start + len(verdicts)], verdicts, strict=True):
-                entries[place] = Entry(in_set, times[normal_sentence(verdict.sentence)], **asdict(verdict))
+            for index, verdict in zip(indices[start : start + len(verdicts)], verdicts, strict=True):
+                entries[index] = Entry(in_set, times[normal_sentence(verdict.sentence)], **asdict(verdict))
 
-        course.run([sentences[place] for place in places], what, take=take, counted=in_set)
+        course.run([sentences[index] for index in indices], what, take=take, counted=in_set)
 
     with course.until_stopped():
         run(unique.kept.tolist(), "kept sentences", in_set=True)
@@ -121,7 +126,7 @@ def build_sets(
     rounds = course.write_rounds(folder)
     built = Built(
         reports=len(reports),
-        sentences=len(said),
+        sentences=len(occurrences),
         distinct=len(distinct),
         kept=len(unique.kept),
         pairs=written.pairs,
@@ -159,11 +164,11 @@ def _unique(
         pass
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise InputError(f"{path} cannot be read ({error}); remove it, it will be made again") from None
-    found = deduplicate(sentences, encoder=encoder, threshold=threshold, progress=progress, engine=engine)
+    deduplicated = deduplicate(sentences, encoder=encoder, threshold=threshold, progress=progress, engine=engine)
     buffer = io.BytesIO()
-    np.savez(buffer, key=np.array(key), kept=found.kept, copy_of=found.copy_of)
+    np.savez(buffer, key=np.array(key), kept=deduplicated.kept, copy_of=deduplicated.copy_of)
     write_file(path, buffer.getvalue())
-    return found
+    return deduplicated
 
 
 def _not_reused(
@@ -181,27 +186,29 @@ def _not_reused(
             continue
         sentence = sentences[index]
         count = times[normal_sentence(sentence)]
-        kept = entries.get(kept_index)
+        original = entries.get(kept_index)
         if kept_index < 0:  # only marks of what was removed: nothing to translate
             entries[index] = Entry(False, count, sentence, sentence, True, 0, None, "")
-        elif reuse and kept is not None and kept.accepted and _serves(sentence, kept):
-            entries[index] = Entry(False, count, sentence, kept.lay, True, kept.round, None, "", kept.sentence)
+        elif reuse and original is not None and original.accepted and _serves(sentence, original):
+            entries[index] = Entry(
+                False, count, sentence, original.lay, True, original.round, None, "", original.sentence
+            )
         else:
             others.append(index)
     return others
 
 
-def _serves(sentence: str, kept: Entry) -> bool:
-    return same_statement(sentence, kept.sentence) and not unfaithful(sentence, kept.lay)
+def _serves(sentence: str, original: Entry) -> bool:
+    return same_statement(sentence, original.sentence) and not unfaithful(sentence, original.lay)
 
 
 def _reasons(entries: Iterable[Entry]) -> dict[str, int]:
     """Why kept sentences were not accepted, without the particulars."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for entry in entries:
         if entry.in_set and not entry.accepted:
-            found[entry.why.partition(" (")[0]] += 1
-    return dict(found.most_common())
+            counts[entry.why.partition(" (")[0]] += 1
+    return dict(counts.most_common())
 
 
 @dataclass(frozen=True)
@@ -250,15 +257,15 @@ def build_reports(
     verdicts: dict[str, Verdict] = {}
     course = Gathering(how, progress)
 
-    def take(start: int, found: Sequence[Verdict]) -> None:
-        verdicts.update({each.sentence: each for each in found})
+    def take(start: int, batch: Sequence[Verdict]) -> None:
+        verdicts.update({verdict.sentence: verdict for verdict in batch})
 
     with course.until_stopped():
         course.run(items, "reports", take=take)
     rows = [_row(study, reports[study], verdicts.get(text)) for study, text in texts.items()]
     _, lay_reports = write_report_set(folder, rows, rejected_pairs(folder))
     rounds = course.write_rounds(folder)
-    reasons = Counter(each.why.partition(" (")[0] for each in verdicts.values() if not each.accepted)
+    reasons = Counter(verdict.why.partition(" (")[0] for verdict in verdicts.values() if not verdict.accepted)
     built = BuiltReports(
         reports=len(reports),
         distinct=len(items),

@@ -44,7 +44,7 @@ def similarities(sentences: Sequence[str], texts: Sequence[str], *, encoder: Enc
         return []
     rows = encoder.encode([*sentences, *texts]).astype(np.float64)
     products = np.einsum("ij,ij->i", rows[: len(sentences)], rows[len(sentences) :])
-    return [round(float(each), 5) for each in products]
+    return [round(float(cosine), 5) for cosine in products]
 
 
 class Calibration(NamedTuple):
@@ -101,8 +101,12 @@ def in_step(text: str, lay: str) -> list[tuple[str, str]]:
     >>> in_step("Effusion. No nodule.", "There is fluid. There is no spot.")
     [('Effusion.', 'There is fluid.'), ('No nodule.', 'There is no spot.')]
     """
-    mine, theirs = sentences_of(text), sentences_of(lay)
-    return list(zip(mine, theirs, strict=True)) if mine and len(mine) == len(theirs) else [(text, lay)]
+    sentences, lay_sentences = sentences_of(text), sentences_of(lay)
+    return (
+        list(zip(sentences, lay_sentences, strict=True))
+        if sentences and len(sentences) == len(lay_sentences)
+        else [(text, lay)]
+    )
 
 
 _SIDE = re.compile(r"\b(left|right)\b(?! away| now)", re.IGNORECASE)
@@ -120,34 +124,34 @@ def sides_differ(sentence: str, text: str) -> bool:
     >>> sides_differ("Left effusion.", "There is fluid around the left lung."), sides_differ("Effusion.", "Fluid.")
     (False, False)
     """
-    said, says = ([side.lower() for side in _SIDE.findall(each)] for each in (sentence, text))
-    if not said or not says:
+    sides, text_sides = ([side.lower() for side in _SIDE.findall(passage)] for passage in (sentence, text))
+    if not sides or not text_sides:
         return False
-    mine, theirs = (_sided(each) for each in LayReader().read([sentence, text]))
-    shared = mine.keys() & theirs.keys()
-    if any(not mine[concept] & theirs[concept] for concept in shared):
+    concept_sides, text_concept_sides = (_sided(reading) for reading in LayReader().read([sentence, text]))
+    shared = concept_sides.keys() & text_concept_sides.keys()
+    if any(not concept_sides[concept] & text_concept_sides[concept] for concept in shared):
         return True
-    if mine == theirs and set().union(*mine.values()) >= {*said, *says}:
+    if concept_sides == text_concept_sides and set().union(*concept_sides.values()) >= {*sides, *text_sides}:
         return False
-    return _runs(said) != _runs(says)
+    return _runs(sides) != _runs(text_sides)
 
 
 def _sided(reading: ReportReading) -> dict[str, frozenset[str]]:
     """Claim -> the sides on which it is made, for claims and denials that have sides."""
-    found: dict[str, frozenset[str]] = {}
+    sides_by_concept: dict[str, frozenset[str]] = {}
     findings = lay_findings(reading)
-    claims = [(each.concept, each.sides) for each in findings.present]
-    claims += [(f"no {min(each.concepts)}", each.sides) for each in findings.denied if each.concepts]
+    claims = [(finding.concept, finding.sides) for finding in findings.present]
+    claims += [(f"no {min(denial.concepts)}", denial.sides) for denial in findings.denied if denial.concepts]
     for concept, sides in claims:
         names = frozenset(name for name, bit in (("left", LEFT), ("right", RIGHT)) if sides & bit)
         if names:
-            found[concept] = found.get(concept, frozenset()) | names
-    return found
+            sides_by_concept[concept] = sides_by_concept.get(concept, frozenset()) | names
+    return sides_by_concept
 
 
 def _runs(sides: Sequence[str]) -> list[str]:
     """The sides in order, a side that is only repeated counted once."""
-    return [side for place, side in enumerate(sides) if place == 0 or side != sides[place - 1]]
+    return [side for index, side in enumerate(sides) if index == 0 or side != sides[index - 1]]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -160,16 +164,16 @@ def unfaithful(sentence: str, text: str, *, strict: bool = False) -> str:
     ''
     """
     checked = check_lay(sentence, text, strict=strict)
-    faults = [_fault(each) for each in checked.differences]
-    faults += [f"not read ({each.lay or each.professional})" for each in checked.unread]
+    faults = [_fault(difference) for difference in checked.differences]
+    faults += [f"not read ({difference.lay or difference.professional})" for difference in checked.unread]
     return "; ".join(faults)
 
 
 def _fault(difference: Difference) -> str:
     if difference.what in ("lost", "added"):
         return f"{difference.what} ({difference.professional or difference.lay})"
-    said = (each or "not said" for each in (difference.professional, difference.lay))
-    return f"{difference.what} told otherwise ({' | '.join(said)})"
+    phrases = (phrase or "not said" for phrase in (difference.professional, difference.lay))
+    return f"{difference.what} told otherwise ({' | '.join(phrases)})"
 
 
 _LIMITS = re.compile(

@@ -39,12 +39,12 @@ def normal_sentence(sentence: str) -> str:
 
 def distinct_sentences(sentences: Iterable[str]) -> dict[str, str]:
     """Normal form -> the first sentence that has it, with single blanks, in order; wordless ones are left out."""
-    found: dict[str, str] = {}
+    distinct: dict[str, str] = {}
     for sentence in sentences:
         key = normal_sentence(sentence)
-        if key not in found and any(character.isalnum() for character in key):
-            found[key] = " ".join(sentence.split())
-    return found
+        if key not in distinct and any(character.isalnum() for character in key):
+            distinct[key] = " ".join(sentence.split())
+    return distinct
 
 
 @dataclass(frozen=True)
@@ -78,26 +78,26 @@ def deduplicate(
         engine: Where sentences are encoded, in the same blocks whoever does it; they are compared here.
     """
     copy_of = np.full(len(sentences), -1, dtype=np.intp)
-    kept: list[int] = []
-    store: _Kept | None = None
+    kept_indices: list[int] = []
+    store: _VectorStore | None = None
     size = max(BLOCK, getattr(encoder, "batch_size", BLOCK) // BLOCK * BLOCK)
     starts = range(0, len(sentences), size)
     blocks = ((encoder, sentences[start : start + size]) for start in starts)
     for start, vectors in zip(starts, run_in_order(encode_block, blocks, engine=engine), strict=True):
-        store = _Kept(vectors) if store is None else store
+        store = _VectorStore(vectors) if store is None else store
         for first in range(0, len(vectors), BLOCK):
             at = start + first
             chosen = _block(vectors[first : first + BLOCK], store, threshold)
-            fresh = len(kept)
-            for offset, place in enumerate(chosen.tolist()):
-                if place == len(kept):
-                    kept.append(at + offset)
-                if place >= 0:
-                    copy_of[at + offset] = kept[place]
-            store.add(vectors[[each - start for each in kept[fresh:]]])
+            fresh = len(kept_indices)
+            for offset, kept_index in enumerate(chosen.tolist()):
+                if kept_index == len(kept_indices):
+                    kept_indices.append(at + offset)
+                if kept_index >= 0:
+                    copy_of[at + offset] = kept_indices[kept_index]
+            store.add(vectors[[index - start for index in kept_indices[fresh:]]])
         if progress is not None:
             progress("sentences", min(start + size, len(sentences)), len(sentences))
-    return Deduplicated(np.array(kept, dtype=np.intp), copy_of)
+    return Deduplicated(np.array(kept_indices, dtype=np.intp), copy_of)
 
 
 def encode_block(item: tuple[Encoder, Sequence[str]]) -> Vectors:
@@ -106,7 +106,7 @@ def encode_block(item: tuple[Encoder, Sequence[str]]) -> Vectors:
     return np.ascontiguousarray(encoder.encode(sentences), dtype=np.float32)
 
 
-class _Kept:
+class _VectorStore:
     """The vectors of kept sentences, and what bounds products with them from above.
 
     Vectors are turned so that a few leading directions hold most of their length. Split so into head and tail,
@@ -140,9 +140,9 @@ class _Kept:
         rows = self._rows[: self.count]
         if self._turn.size:
             bounds = self._cut(vectors) @ self._heads[: self.count].T
-            queries, places = np.nonzero(bounds > threshold - NEAR)
+            queries, columns = np.nonzero(bounds > threshold - NEAR)
             if len(queries) <= FEW * bounds.size:
-                return _best_pairs(vectors, rows, queries, places)
+                return _best_pairs(vectors, rows, queries, columns)
         return _best(vectors, rows, threshold)
 
     def _cut(self, vectors: Vectors) -> Vectors:
@@ -158,7 +158,7 @@ def _grown(rows: Vectors, size: int) -> Vectors:
     return grown
 
 
-def _block(vectors: Vectors, store: _Kept, threshold: float) -> NDArray[np.intp]:
+def _block(vectors: Vectors, store: _VectorStore, threshold: float) -> NDArray[np.intp]:
     """For each vector the number of a kept one above the threshold, or its own as a newly kept one; -1 for zero.
 
     Numbers count kept sentences from the first; new ones follow those in store.
@@ -168,20 +168,20 @@ def _block(vectors: Vectors, store: _Kept, threshold: float) -> NDArray[np.intp]
     if store.count:
         step = max(1, CELLS // store.count)
         parts = [store.closest(vectors[rows[at : at + step]], threshold) for at in range(0, len(rows), step)]
-        best, closest = (np.concatenate(found) for found in zip(*parts, strict=True)) if parts else (rows, rows)
+        best, closest = (np.concatenate(blocks) for blocks in zip(*parts, strict=True)) if parts else (rows, rows)
         chosen[rows[best > threshold]] = closest[best > threshold]
         rows = rows[best <= threshold]
     left = vectors[rows]
     products = left @ left.T
     number = store.count
-    for place in range(len(rows)):
-        if chosen[rows[place]] >= 0:
+    for index in range(len(rows)):
+        if chosen[rows[index]] >= 0:
             continue
-        chosen[rows[place]] = number
-        row = products[place, place + 1 :].astype(np.float64)
+        chosen[rows[index]] = number
+        row = products[index, index + 1 :].astype(np.float64)
         for near in np.flatnonzero(np.abs(row - threshold) <= NEAR):
-            row[near] = _exact(left[place], left[place + 1 + near])
-        copies = rows[place + 1 :][row > threshold]
+            row[near] = _exact(left[index], left[index + 1 + near])
+        copies = rows[index + 1 :][row > threshold]
         chosen[copies[chosen[copies] < 0]] = number
         number += 1
     return chosen
@@ -194,13 +194,13 @@ def _best(vectors: Vectors, rows: Vectors, threshold: float) -> tuple[NDArray[np
     best = products[np.arange(len(vectors)), chosen].astype(np.float64)
     for row in np.flatnonzero(np.abs(best - threshold) <= NEAR):
         doubtful = np.flatnonzero(np.abs(products[row] - best[row]) <= 2 * NEAR)
-        exact = [_exact(vectors[row], rows[each]) for each in doubtful]
+        exact = [_exact(vectors[row], rows[column]) for column in doubtful]
         chosen[row], best[row] = doubtful[int(np.argmax(exact))], max(exact)
     return best, chosen
 
 
 def _best_pairs(
-    vectors: Vectors, rows: Vectors, queries: NDArray[np.intp], places: NDArray[np.intp]
+    vectors: Vectors, rows: Vectors, queries: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """The same for the pairs (query, row) given, in 64 bits; -inf where there are none."""
     best = np.full(len(vectors), -np.inf)
@@ -208,10 +208,10 @@ def _best_pairs(
     exact = np.empty(len(queries))
     for start in range(0, len(queries), PAIRS):
         part = slice(start, start + PAIRS)
-        exact[part] = np.einsum("ij,ij->i", vectors[queries[part]], rows[places[part]], dtype=np.float64)
-    order = np.lexsort((places, -exact, queries))  # of equals the first
-    found, first = np.unique(queries[order], return_index=True)
-    best[found], chosen[found] = exact[order[first]], places[order[first]]
+        exact[part] = np.einsum("ij,ij->i", vectors[queries[part]], rows[columns[part]], dtype=np.float64)
+    order = np.lexsort((columns, -exact, queries))  # of equals the first
+    unique_queries, first = np.unique(queries[order], return_index=True)
+    best[unique_queries], chosen[unique_queries] = exact[order[first]], columns[order[first]]
     return best, chosen
 
 

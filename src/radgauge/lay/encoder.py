@@ -76,24 +76,26 @@ def statements(findings: Findings, text: str) -> list[Vector]:
     >>> len(statements(lay_findings(read), read.text))  # clear lungs hold no infiltrate
     1
     """
-    normal = [each for each in findings.denied if each.normal]
-    plain = [each for each in findings.denied if not each.normal and not any(_says(n, each) for n in normal)]
+    normal = [denial for denial in findings.denied if denial.normal]
+    plain = [
+        denial for denial in findings.denied if not denial.normal and not any(_says(n, denial) for n in normal)
+    ]
     present = _each_once(findings.present)
     alone = len(present) == 1 and not normal and not plain
-    found = [_claim(each, _described(each, text, alone=alone)) for each in present]
-    return found + [_denial(each) for each in (*normal, *plain)]
+    vectors = [_claim(finding, _described(finding, text, alone=alone)) for finding in present]
+    return vectors + [_denial(denial) for denial in (*normal, *plain)]
 
 
 def _described(finding: Finding, text: str, *, alone: bool) -> str:
     """The words that describe a finding; "hard old scar" is the plain name of one and describes nothing."""
     spans = [text[start:end] for start, end in finding.spans]
-    for said in spans:
-        if phrase_key(said) in _plain_names():
-            text = text.replace(said, " ")
+    for span in spans:
+        if phrase_key(span) in _plain_names():
+            text = text.replace(span, " ")
     concept = lay_knowledge().lexicon.concepts.get(finding.concept)
     named = set(concept.name.lower().split()) if concept is not None else set()
-    kept = [said for said in spans if phrase_key(said) not in _plain_names()]
-    words = _WORD.findall(" ".join((text if alone else " ".join(kept), *sorted(finding.descriptors))).lower())
+    specific = [span for span in spans if phrase_key(span) not in _plain_names()]
+    words = _WORD.findall(" ".join((text if alone else " ".join(specific), *sorted(finding.descriptors))).lower())
     return " ".join(word for word in words if word not in named)
 
 
@@ -105,12 +107,12 @@ def _plain_names() -> frozenset[tuple[str, ...]]:
 def _each_once(present: Sequence[Finding]) -> list[Finding]:
     """Findings of a sentence without second names of one: "a rounded density, a nodule", "clips from surgery"."""
     of = lay_knowledge().similarity.of
-    kept: list[Finding] = []
-    for each in present:
-        again = any(of(each.concept, other.concept) >= ONE_FINDING for other in kept)
-        if not again and (each.concept != "postsurgical_change" or len(present) == 1):
-            kept.append(each)
-    return kept
+    distinct: list[Finding] = []
+    for finding in present:
+        again = any(of(finding.concept, other.concept) >= ONE_FINDING for other in distinct)
+        if not again and (finding.concept != "postsurgical_change" or len(present) == 1):
+            distinct.append(finding)
+    return distinct
 
 
 def parts_spoken_of(reading: ReportReading) -> list[Vector]:
@@ -124,17 +126,17 @@ def parts_spoken_of(reading: ReportReading) -> list[Vector]:
 
 
 def _part(mention: Mention) -> Vector:
-    said = mention.attributes
+    attributes = mention.attributes
     concept = lay_rules().alike.get(mention.concept, mention.concept)
     what = _concept(concept) if mention.kind in FINDING_KINDS else {f"part {concept}": 1.0}
     roles = [
         _turned("polarity", mention.assertion, POLARITY),
-        _side(SIDE_BITS[said.laterality]),
-        _told("degree", SEVERITIES[said.severity], DEGREES),
-        _told("change", said.change, CHANGES),
+        _side(SIDE_BITS[attributes.laterality]),
+        _role_vector("degree", SEVERITIES[attributes.severity], DEGREES),
+        _role_vector("change", attributes.change, CHANGES),
     ]
     if mention.kind in FINDING_KINDS:
-        roles.append(_among(_places(said.locations), UNSAID_PLACE))
+        roles.append(_among(_location_features(attributes.locations), UNSAID_PLACE))
     return _bound(what, roles)
 
 
@@ -148,24 +150,24 @@ def _claim(finding: Finding, described: str) -> Vector:
     roles = [
         _turned("polarity", "uncertain" if finding.uncertain else "present", POLARITY),
         _side(finding.sides),
-        _told("degree", finding.severity, DEGREES),
-        _told("change", finding.change, CHANGES),
-        _among(_places(finding.locations), UNSAID_PLACE),
+        _role_vector("degree", finding.severity, DEGREES),
+        _role_vector("change", finding.change, CHANGES),
+        _among(_location_features(finding.locations), UNSAID_PLACE),
         _among({f"size {size:.2g}": 1.0 for size in finding.sizes_mm}, UNSAID_PLACE),
     ]
     words = f" {described} "
     for role, values in lay_rules().contrasts.items():
-        said = [value for value, terms in values.items() if any(f" {term} " in words for term in terms)]
-        if len(said) == 1:
-            angles: Angles = {value: 360 * place / len(values) for place, value in enumerate(values)}
-            roles.append(_told(role, said[0], angles))
+        matching = [value for value, terms in values.items() if any(f" {term} " in words for term in terms)]
+        if len(matching) == 1:
+            angles: Angles = {value: 360 * index / len(values) for index, value in enumerate(values)}
+            roles.append(_role_vector(role, matching[0], angles))
     return _bound(_concept(finding.concept), roles)
 
 
 def _denial(denial: Denial) -> Vector:
     concepts = sorted(denial.concepts)
     if denial.normal:  # "acute cardiac disease" says nothing more of a normal heart
-        concepts = [each for each in concepts if not each.startswith("acute_")] or concepts
+        concepts = [name for name in concepts if not name.startswith("acute_")] or concepts
     total: Features = {}
     for concept in concepts:
         for name, weight in _concept(concept).items():
@@ -174,17 +176,17 @@ def _denial(denial: Denial) -> Vector:
     roles = [
         _turned("polarity", "absent", POLARITY),
         _side(sides),
-        _told("degree", denial.severity, DEGREES),
+        _role_vector("degree", denial.severity, DEGREES),
     ]
     return _bound(total, roles)
 
 
 def _side(sides: int) -> Vector:
     sides &= BOTH
-    return _told("side", sides, SIDES)
+    return _role_vector("side", sides, SIDES)
 
 
-def _told(role: str, value: str | int, angles: Angles, unsaid: float = UNSAID) -> Vector:
+def _role_vector(role: str, value: str | int, angles: Angles, unsaid: float = UNSAID) -> Vector:
     """A role's vector: all ones where it is not told."""
     if value not in angles:
         return np.ones(DIMENSIONS)
@@ -245,7 +247,7 @@ def _concept(concept: str) -> Features:
     """The finding, what lies above it in the lexicon, and the families of findings used for one another."""
     concept = lay_rules().alike.get(concept, concept)
     similarity = lay_knowledge().similarity
-    found = _scaled(
+    features = _scaled(
         {
             above: STEP**steps
             for above, steps in similarity.ancestors(concept).items()
@@ -254,8 +256,8 @@ def _concept(concept: str) -> Features:
     )
     for number, (alike, _) in similarity.families_of(concept).items():
         # members of one family so have the family's likeness as their cosine
-        found[f"family {number}"] = (alike / (1 - alike)) ** 0.5
-    return _scaled(found)
+        features[f"family {number}"] = (alike / (1 - alike)) ** 0.5
+    return _scaled(features)
 
 
 def _scaled(features: Features) -> Features:
@@ -263,18 +265,22 @@ def _scaled(features: Features) -> Features:
     return {name: weight / length for name, weight in features.items()}
 
 
-def _places(locations: Iterable[str]) -> Features:
-    known = lay_knowledge()
-    found: Features = {}
-    for place in sorted(locations):
-        if known.places.is_vague(place):
+def _location_features(locations: Iterable[str]) -> Features:
+    knowledge = lay_knowledge()
+    features: Features = {}
+    for location in sorted(locations):
+        if knowledge.places.is_vague(location):
             continue
-        if place.startswith(("left_", "right_")):  # the side has its own role
-            place = next(iter(known.lexicon[place].parents), place) if place in known.lexicon.concepts else place
-        found[f"place:{place}"] = 0.5
-        for zone in known.places.zones(place):
-            found[f"zone:{zone}"] = 1.0
-    return found
+        if location.startswith(("left_", "right_")):  # the side has its own role
+            location = (
+                next(iter(knowledge.lexicon[location].parents), location)
+                if location in knowledge.lexicon.concepts
+                else location
+            )
+        features[f"place:{location}"] = 0.5
+        for zone in knowledge.places.zones(location):
+            features[f"zone:{zone}"] = 1.0
+    return features
 
 
 MEANING = 0.8  # how much of the cosine comes from statements rather than words
@@ -317,7 +323,7 @@ class FindingEncoder(VectorReader):
 
 def _meaning(reading: ReportReading) -> Vectors:
     """The sum of all statements, scaled to length one; zeros if there are none."""
-    found = statements(lay_findings(reading), reading.text) or parts_spoken_of(reading)
-    if not found:
+    vectors = statements(lay_findings(reading), reading.text) or parts_spoken_of(reading)
+    if not vectors:
         return np.zeros(DIMENSIONS, np.float32)
-    return unit(unit(np.sum(found, axis=0)) + COMMON * STATED).astype(np.float32)
+    return unit(unit(np.sum(vectors, axis=0)) + COMMON * STATED).astype(np.float32)

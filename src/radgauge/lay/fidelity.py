@@ -60,36 +60,39 @@ def lay_knowledge() -> Knowledge:
 
 def lay_findings(reading: ReportReading) -> Findings:
     """The findings of a text that `LayReader` read, on the footing of lay terms."""
-    found = findings_of(reading, lay_knowledge())
+    findings = findings_of(reading, lay_knowledge())
     present = tuple(
-        each._replace(concept=lay_class(each.concept), others=tuple(map(lay_class, each.others)))
-        for each in found.present
+        finding._replace(concept=lay_class(finding.concept), others=tuple(map(lay_class, finding.others)))
+        for finding in findings.present
     )
     denied = tuple(
-        each._replace(concepts=frozenset(map(lay_class, each.concepts)))
-        for each in _without_repeats(map(_nothing_wrong(reading), found.denied))
+        denial._replace(concepts=frozenset(map(lay_class, denial.concepts)))
+        for denial in _without_repeats(map(_nothing_wrong(reading), findings.denied))
     )
-    ruled_out = frozenset(concept for each in denied for concept in each.concepts)
-    return Findings(present, denied, ruled_out, found.topics, found.normal_topics)
+    ruled_out = frozenset(concept for denial in denied for concept in denial.concepts)
+    return Findings(present, denied, ruled_out, findings.topics, findings.normal_topics)
 
 
 def _nothing_wrong(reading: ReportReading) -> Callable[[Denial], Denial]:
     """Turns "no abnormality of the lung" and "no bony abnormality" into what they mean: the part is normal."""
     knowledge = lay_knowledge()
     concepts = knowledge.lexicon.concepts
-    places: dict[Span, set[str]] = {}
+    denied_by_span: dict[Span, set[str]] = {}
     for relation in reading.relations:
-        said, place = reading.mentions[relation.source], concepts.get(reading.mentions[relation.target].concept)
-        if relation.type == "located_at" and place is not None:
-            places.setdefault((said.start, said.end), set()).update(place.denies)
+        mention, location = (
+            reading.mentions[relation.source],
+            concepts.get(reading.mentions[relation.target].concept),
+        )
+        if relation.type == "located_at" and location is not None:
+            denied_by_span.setdefault((mention.start, mention.end), set()).update(location.denies)
 
     def turned(denial: Denial) -> Denial:
         name = next(iter(denial.concepts), "")
         if denial.normal or len(denial.concepts) > 1 or not name.endswith(ANYTHING) or not _says_little(name):
             return denial
-        denies = set(places.get(denial.span, ()))
-        for place in concepts[name].location:
-            denies.update(concepts[place].denies if place in concepts else ())
+        denies = set(denied_by_span.get(denial.span, ()))
+        for location in concepts[name].location:
+            denies.update(concepts[location].denies if location in concepts else ())
         return denial._replace(concepts=frozenset(denies), normal=True) if denies else denial
 
     return turned
@@ -101,10 +104,10 @@ def _says_little(concept: str) -> bool:
 
 def _without_repeats(denied: Iterable[Denial]) -> list[Denial]:
     """Denials that say something which none before them said."""
-    kept: dict[tuple[frozenset[str], int, int], Denial] = {}
-    for each in denied:
-        kept.setdefault((each.concepts, each.sides, each.severity), each)
-    return list(kept.values())
+    distinct: dict[tuple[frozenset[str], int, int], Denial] = {}
+    for denial in denied:
+        distinct.setdefault((denial.concepts, denial.sides, denial.severity), denial)
+    return list(distinct.values())
 
 
 def compare_lay(reference: Findings, candidate: Findings) -> Fidelity:
@@ -116,26 +119,26 @@ def compare_lay(reference: Findings, candidate: Findings) -> Fidelity:
     ('side', 'left', 'right')
     """
     aligned = align_findings(reference, candidate, lay_knowledge())
-    kept, changed = [], []
+    agreeing, changed = [], []
     for match in aligned.matched:
-        told = tuple(each for each in match.differences if not _is_quiet(each))
-        if told:
-            changed.append((match.reference, match.candidate, told))
+        differences = tuple(difference for difference in match.differences if not _is_quiet(difference))
+        if differences:
+            changed.append((match.reference, match.candidate, differences))
         else:
-            kept.append((match.reference, match.candidate))
-    lost = (*aligned.missing, *(each.finding for each in aligned.denied))
-    added = (*aligned.added, *(each.finding for each in aligned.invented))
-    theirs = [(each, _is_shared(each, candidate)) for each in reference.denied]
-    ours = [(each, _is_shared(each, reference)) for each in candidate.denied]
+            agreeing.append((match.reference, match.candidate))
+    lost = (*aligned.missing, *(conflict.finding for conflict in aligned.denied))
+    added = (*aligned.added, *(conflict.finding for conflict in aligned.invented))
+    theirs = [(denial, _is_shared(denial, candidate)) for denial in reference.denied]
+    ours = [(denial, _is_shared(denial, reference)) for denial in candidate.denied]
     return Fidelity(
-        tuple(kept),
+        tuple(agreeing),
         tuple(changed),
         lost,
         added,
-        tuple(each for each, shared in theirs if shared),
-        tuple(each for each, shared in theirs if not shared),
-        tuple(each for each, shared in ours if shared),
-        tuple(each for each, shared in ours if not shared),
+        tuple(denial for denial, shared in theirs if shared),
+        tuple(denial for denial, shared in theirs if not shared),
+        tuple(denial for denial, shared in ours if shared),
+        tuple(denial for denial, shared in ours if not shared),
     )
 
 
@@ -152,10 +155,10 @@ def _is_shared(denial: Denial, other: Findings) -> bool:
     if denial.normal:
         return bool(denial.concepts) and len(denial.concepts & other.ruled_out) >= SHARED * len(denial.concepts)
     return any(
-        each.severity == denial.severity
-        and (not each.sides or not denial.sides or each.sides == denial.sides)
-        and any(_is_one_denial(a, b) for a in denial.concepts for b in each.concepts)
-        for each in other.denied
+        other_denial.severity == denial.severity
+        and (not other_denial.sides or not denial.sides or other_denial.sides == denial.sides)
+        and any(_is_one_denial(a, b) for a in denial.concepts for b in other_denial.concepts)
+        for other_denial in other.denied
     )
 
 

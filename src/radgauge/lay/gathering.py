@@ -84,10 +84,10 @@ class Gathering:
 def refuse_other_reports(folder: Path, reports: Mapping[str, str]) -> None:
     """A folder holds the set of its reports; building others there would lose it without a word."""
     try:
-        known = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["reports_sha256"]
+        stored_digest = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["reports_sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # nothing finished there
-    if known != digest(reports):
+    if stored_digest != digest(reports):
         raise UsageError(
             f"{folder} holds a set built from other reports; choose another folder, or replace it (--replace)"
         )
@@ -102,11 +102,11 @@ def rounds_table(rounds: Sequence[Round]) -> str:
     """The acceptance curve as CSV."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    names = [each.name for each in fields(Round)]
+    names = [column.name for column in fields(Round)]
     writer.writerow([*names, "accepted_share", "changed_share"])
-    for each in rounds:
-        row = [getattr(each, name) for name in names]
-        writer.writerow([*row, f"{each.accepted_share:.4f}", f"{each.changed_share:.4f}"])
+    for stats in rounds:
+        row = [getattr(stats, name) for name in names]
+        writer.writerow([*row, f"{stats.accepted_share:.4f}", f"{stats.changed_share:.4f}"])
     return out.getvalue()
 
 

@@ -72,7 +72,7 @@ def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -
     if not pairs:
         raise InputError(f"the {_unit(folder)} set in {folder} is empty")
     drawn = np.random.default_rng(seed).choice(len(pairs), size=min(count, len(pairs)), replace=False)
-    chosen = (pairs[place] for place in sorted(drawn.tolist()))
+    chosen = (pairs[index] for index in sorted(drawn.tolist()))
     write_csv(path, COLUMNS, ([_name(pair), *map(spreadsheet_cell, pair), "", ""] for pair in chosen))
     return len(drawn)
 
@@ -87,7 +87,7 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
         level: Coverage of the interval.
     """
     by = by or path.stem
-    known = {_name(pair): pair for pair in _in_set(folder)}
+    pairs_by_name = {_name(pair): pair for pair in _in_set(folder)}
     verdicts: dict[str, bool] = {}
     blank = 0
     table = read_table(path)
@@ -98,21 +98,23 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
             )
     for record in table.records:
         key = str(record.values["pair"] or "").strip()
-        said = str(record.values["matches"] or "").strip().lower()
+        answer = str(record.values["matches"] or "").strip().lower()
         where = table.place(record)
-        if key not in known:
+        if key not in pairs_by_name:
             raise InputError(f"{where}: this pair is not in the set of {folder}; was the set built anew?")
-        if said not in YES | NO | {""}:
-            raise InputError(f"{where}: matches must be yes or no, got {shown(said)}")
-        if not said:
+        if answer not in YES | NO | {""}:
+            raise InputError(f"{where}: matches must be yes or no, got {shown(answer)}")
+        if not answer:
             blank += 1
-        elif verdicts.setdefault(key, said in YES) != (said in YES):
+        elif verdicts.setdefault(key, answer in YES) != (answer in YES):
             raise InputError(f"{where}: the same pair has both verdicts")
     if not verdicts:
         raise InputError(f"{path.name} holds no verdict: fill in the column matches with yes or no")
-    others = [each for each in read_verdicts(folder) if each["by"] != by]
-    mine = [{"by": by, **known[key]._asdict(), "accepted": accepted} for key, accepted in verdicts.items()]
-    write_verdicts(folder, [*others, *mine])
+    others = [row for row in read_verdicts(folder) if row["by"] != by]
+    own_rows = [
+        {"by": by, **pairs_by_name[key]._asdict(), "accepted": accepted} for key, accepted in verdicts.items()
+    ]
+    write_verdicts(folder, [*others, *own_rows])
     rejected = rejected_pairs(folder)
     if _unit(folder) == "report":
         pairs, lay_reports = write_report_set(folder, read_records(folder / REPORTS), rejected)
@@ -121,9 +123,9 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     accepted = sum(verdicts.values())
     low, high = wilson_interval(accepted, len(verdicts), level=level)
     share = accepted / len(verdicts)
-    left = frozenset(known.values()) & rejected
+    left = frozenset(pairs_by_name.values()) & rejected
     return Checked(
-        *(by, len(verdicts), accepted, share, low, high, len(known), _copies(folder), blank, len(left)),
+        *(by, len(verdicts), accepted, share, low, high, len(pairs_by_name), _copies(folder), blank, len(left)),
         *(pairs, lay_reports),
     )
 
@@ -134,8 +136,8 @@ def _copies(folder: Path) -> int:
 
 def _unit(folder: Path) -> str:
     """What a folder's pairs are: "sentence", or "report" if reports were translated as a whole."""
-    whole = (folder / REPORTS).is_file() and not (folder / SENTENCES).is_file()
-    return "report" if whole else "sentence"
+    full_reports = (folder / REPORTS).is_file() and not (folder / SENTENCES).is_file()
+    return "report" if full_reports else "sentence"
 
 
 def _in_set(folder: Path) -> list[Pair]:

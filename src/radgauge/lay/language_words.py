@@ -48,26 +48,26 @@ def glosses_in(text: str, words: Words, *, chest: bool = True) -> list[tuple[int
     Outside the chest a meaning that names a part of it is another one's (`gloss_elsewhere`), or none is given.
     """
     elsewhere = words.get("gloss_elsewhere", {})
-    found, seen = [], set()
+    glosses, seen = [], set()
     for match in _terms(tuple(words["gloss_words"])).finditer(text):
         term = match[0].lower()
         if term not in seen:
             seen.add(term)
             plain = next(
                 (
-                    each["plain"]
-                    for each in words.get("gloss_context", ())
-                    if term in each["terms"]
-                    and re.match(each.get("after", ""), text[match.end() :], re.IGNORECASE)
-                    and re.search(each.get("before", ""), text[: match.start()], re.IGNORECASE)
+                    entry["plain"]
+                    for entry in words.get("gloss_context", ())
+                    if term in entry["terms"]
+                    and re.match(entry.get("after", ""), text[match.end() :], re.IGNORECASE)
+                    and re.search(entry.get("before", ""), text[: match.start()], re.IGNORECASE)
                 ),
                 words["gloss_words"][term],
             )
             if not chest and (term in elsewhere or _OF_CHEST.search(str(plain))):
                 plain = elsewhere.get(term, "")
             if plain:
-                found.append((match.start(), match.end(), str(plain)))
-    return found
+                glosses.append((match.start(), match.end(), str(plain)))
+    return glosses
 
 
 _OF_CHEST = re.compile(r"\b(?:lungs?|chest|heart|ribs?|breathing|airways?|Lungen?\w*|Brust\w*|Herz\w*)\b")

@@ -60,18 +60,18 @@ def _built() -> tuple[Lexicon, dict[str, str], frozenset[str]]:
     taken: dict[tuple[str, ...], str] = {
         phrase_key(term): concept.id for concept in base for term in (*concept.terms, *concept.abbreviations)
     }
-    wanted: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    claims_by_key: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for concept in base:
         if concept.kind == "normality" and not concept.lay and concept.id not in rules.synonyms:
             continue
         terms = (plain_term(concept), concept.lay, *rules.synonyms.get(concept.id, ()))
-        for term in dict.fromkeys(form for said in terms for part in _parts(said) for form in _forms(part)):
+        for term in dict.fromkeys(form for plain in terms for part in _parts(plain) for form in _forms(part)):
             key = phrase_key(term)
             if key:
-                wanted.setdefault(key, []).append((concept.id, term))
+                claims_by_key.setdefault(key, []).append((concept.id, term))
     extra: dict[str, list[str]] = {}
     owners: dict[tuple[str, ...], str] = {}
-    for key, claims in wanted.items():
+    for key, claims in claims_by_key.items():
         names = [name for name, _ in claims]
         if key in taken:  # a radiologist's word keeps its meaning
             owners[key] = taken[key]
@@ -137,10 +137,10 @@ def _most_general(names: Sequence[str], lexicon: Lexicon) -> str:
 def _tables(base: Lexicon) -> dict[str, dict[str, object]]:
     tables = {name: dict(table) for name, table in base.tables.items()}
     for role, values in lay_rules().descriptors.items():
-        known = dict(tables["descriptors"][role])
+        terms_by_value = dict(tables["descriptors"][role])
         for value, terms in values.items():
-            known[value] = [*known.get(value, ()), *terms]
-        tables["descriptors"][role] = known
+            terms_by_value[value] = [*terms_by_value.get(value, ()), *terms]
+        tables["descriptors"][role] = terms_by_value
     tables["cues"]["cue"] = [*lay_rules().cues, *tables["cues"]["cue"]]
     compositions = tables["compositions"]
     tables["compositions"] = {
@@ -201,15 +201,18 @@ def _without_named_degrees(reading: ReportReading) -> ReportReading:
 
     "Small round spot" is what a nodule is called, and a heart "larger than normal" has not grown.
     """
-    said: dict[tuple[int, str], list[Modifier]] = {}
-    for each in reading.modifiers:
-        said.setdefault((each.mention, each.role), []).append(each)
+    modifiers_by_role: dict[tuple[int, str], list[Modifier]] = {}
+    for modifier in reading.modifiers:
+        modifiers_by_role.setdefault((modifier.mention, modifier.role), []).append(modifier)
     mentions = []
     for index, mention in enumerate(reading.mentions):
         beside = {
             role
             for role in ("severity", "change")
-            if any(not mention.start <= each.start < mention.end for each in said.get((index, role), ()))
+            if any(
+                not mention.start <= modifier.start < mention.end
+                for modifier in modifiers_by_role.get((index, role), ())
+            )
         }
         if "severity" not in beside:
             mention = mention._replace(attributes=mention.attributes._replace(severity=""))

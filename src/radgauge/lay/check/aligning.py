@@ -113,20 +113,20 @@ def align_facts(
         for j in {j for key in _keys(p) for j in _around(by_key.get(key, ()), i * len(lay) // len(professional))}
         if _alike(p, lay[j])
     ]
-    mine: set[int] = set()
-    theirs: set[int] = set()
-    for _, i, j in sorted(possible, key=lambda each: (-each[0], each[1], each[2])):
-        if i not in mine and j not in theirs:
+    matched_professional: set[int] = set()
+    matched_lay: set[int] = set()
+    for _, i, j in sorted(possible, key=lambda candidate: (-candidate[0], candidate[1], candidate[2])):
+        if i not in matched_professional and j not in matched_lay:
             pairs.append((professional[i], lay[j]))
-            mine.add(i)
-            theirs.add(j)
-    lost = [p for i, p in enumerate(professional) if i not in mine]
-    added = [q for j, q in enumerate(lay) if j not in theirs]
+            matched_professional.add(i)
+            matched_lay.add(j)
+    lost = [p for i, p in enumerate(professional) if i not in matched_professional]
+    added = [q for j, q in enumerate(lay) if j not in matched_lay]
     lost, crossed = _crossed(lost, added)
     said_p, said_q = _unlike(professional), _unlike(lay)
     pairs += crossed
     taken = {id(q) for _, q in crossed}
-    added = [each for each in added if id(each) not in taken]
+    added = [fact for fact in added if id(fact) not in taken]
     return (
         pairs,
         [p for p in lost if not _is_said(p, said_q, strict=strict)],
@@ -171,7 +171,7 @@ def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], l
         possible = {
             id(q): q for key in _keys(p._replace(denied=not p.denied)) for q in by_key.get(key, ())[:COMPARED]
         }
-        free = (each for each in possible if each not in taken and _alike(p, possible[each]))
+        free = (index for index in possible if index not in taken and _alike(p, possible[index]))
         first = min(free, key=order.__getitem__, default=None)
         match = None if first is None else possible[first]
         if match is None:

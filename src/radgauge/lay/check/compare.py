@@ -50,8 +50,8 @@ class LayCheck(NamedTuple):
     @property
     def counts(self) -> tuple[int, int, int, int]:
         """Kept, changed, lost, added."""
-        lost = sum(each.what == "lost" for each in self.differences)
-        added = sum(each.what == "added" for each in self.differences)
+        lost = sum(difference.what == "lost" for difference in self.differences)
+        added = sum(difference.what == "added" for difference in self.differences)
         return len(self.kept), len(self.differences) - lost - added, lost, added
 
 
@@ -75,20 +75,20 @@ def check_lay(professional: str, lay: str, *, strict: bool = False) -> LayCheck:
 
 def compare_readings(professional: EverydayReading, lay: EverydayReading, *, strict: bool = False) -> LayCheck:
     """Compare two texts that were read."""
-    kept: list[tuple[Fact | Advice, Fact | Advice]] = []
+    matched: list[tuple[Fact | Advice, Fact | Advice]] = []
     differences: list[Difference] = []
     unread: list[Difference] = []
     pairs, lost, added = align_facts(_each_once(professional.facts), _each_once(lay.facts), strict=strict)
     for p, q in pairs:
-        told = list(_told_otherwise(p, q, professional, lay, strict=strict))
-        differences += told
-        if not told:
-            kept.append((p, q))
+        pair_differences = list(_told_otherwise(p, q, professional, lay, strict=strict))
+        differences += pair_differences
+        if not pair_differences:
+            matched.append((p, q))
     free = iter(sorted(n for n in set(lay.unread) if n >= 0))
     for fact in lost:
-        place = next(free, None)
-        if place is not None:
-            unread.append(_unread(fact, professional, lay, place))
+        sentence_number = next(free, None)
+        if sentence_number is not None:
+            unread.append(_unread(fact, professional, lay, sentence_number))
         elif not fact.gloss and fact.values != frozenset({"limited"}):
             differences.append(Difference("lost", _words(professional, fact), "", ((fact.start, fact.end),)))
     for number in professional.unread:
@@ -104,7 +104,7 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
         differences.append(Difference("added", "", _words(lay, fact), (), ((fact.start, fact.end),)))
     advised, agreed = _advice(professional, lay)
     differences += advised
-    kept += agreed
+    matched += agreed
     differences += _sizes(professional, lay)
     if lay.proofs and not professional.proofs:
         differences.append(
@@ -115,15 +115,15 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
     apart = professional.levels and lay.levels and not professional.levels & lay.levels
     if apart or (strict and professional.levels != lay.levels):
         differences.append(Difference("level", _set(professional.levels), _set(lay.levels)))
-    return LayCheck(tuple(kept), tuple(_once(differences)), tuple(unread))
+    return LayCheck(tuple(matched), tuple(_once(differences)), tuple(unread))
 
 
 def _each_once(facts: Sequence[Fact]) -> list[Fact]:
     """Facts that a text repeats, once."""
-    kept: dict[Fact, Fact] = {}
+    distinct: dict[Fact, Fact] = {}
     for fact in facts:
-        kept.setdefault(fact._replace(start=0, end=0, sentence=0), fact)
-    return list(kept.values())
+        distinct.setdefault(fact._replace(start=0, end=0, sentence=0), fact)
+    return list(distinct.values())
 
 
 def _once(differences: Iterable[Difference]) -> list[Difference]:
@@ -212,20 +212,22 @@ def _is_quiet_degree(p: Fact, q: Fact, professional: EverydayReading) -> bool:
 def _advice(
     professional: EverydayReading, lay: EverydayReading
 ) -> tuple[list[Difference], list[tuple[Fact | Advice, Fact | Advice]]]:
-    found: list[Difference] = []
+    differences: list[Difference] = []
     urgency = (professional.urgency, lay.urgency)
     if "high" in urgency and urgency[0] != urgency[1]:
-        found.append(Difference("urgency", urgency[0] or "none", urgency[1] or "none"))
+        differences.append(Difference("urgency", urgency[0] or "none", urgency[1] or "none"))
     if not professional.advice and not lay.advice:
-        return found, []
+        return differences, []
     if not professional.advice or not lay.advice:
-        mine, theirs = _merged(professional.advice), _merged(lay.advice)
-        strong = (theirs.actions & SPECIFIC) - {"none"} or theirs.intervals
-        if mine.actions or mine.intervals:
-            found.append(Difference("lost", "advice: " + (_set(mine.actions) or "follow-up"), ""))
+        professional_advice, lay_advice = _merged(professional.advice), _merged(lay.advice)
+        strong = (lay_advice.actions & SPECIFIC) - {"none"} or lay_advice.intervals
+        if professional_advice.actions or professional_advice.intervals:
+            differences.append(
+                Difference("lost", "advice: " + (_set(professional_advice.actions) or "follow-up"), "")
+            )
         elif strong:
-            found.append(Difference("added", "", "advice: " + (_set(theirs.actions) or "follow-up")))
-        return found, []
+            differences.append(Difference("added", "", "advice: " + (_set(lay_advice.actions) or "follow-up")))
+        return differences, []
     p, q = _merged(professional.advice), _merged(lay.advice)
     wrong = []
     if p.intervals and p.intervals != q.intervals and not _same_time(p.intervals, q.intervals):
@@ -233,14 +235,14 @@ def _advice(
     missing = (p.actions & SPECIFIC) - q.actions
     if missing and (p.actions & SPECIFIC) != q.actions & SPECIFIC and not (p.actions & q.actions & SPECIFIC):
         wrong.append(Difference("recommendation", _set(p.actions), _set(q.actions)))
-    found += wrong
-    return found, [] if wrong else [(p, q)]
+    differences += wrong
+    return differences, [] if wrong else [(p, q)]
 
 
 def _same_time(a: frozenset[tuple[float, str]], b: frozenset[tuple[float, str]]) -> bool:
     days = {"day": 1.0, "week": 7.0, "month": 30.4, "year": 365.0, "hour": 1 / 24}
-    mine, theirs = ([n * days.get(unit, 1) for n, unit in each] for each in (a, b))
-    return bool(theirs) and all(any(abs(x - y) <= 0.05 * x for y in theirs) for x in mine)
+    days_a, days_b = ([n * days.get(unit, 1) for n, unit in intervals] for intervals in (a, b))
+    return bool(days_b) and all(any(abs(x - y) <= 0.05 * x for y in days_b) for x in days_a)
 
 
 def _times(advice: Advice) -> str:
@@ -251,8 +253,8 @@ def _merged(advice: Sequence[Advice]) -> Advice:
     if not advice:
         return Advice(frozenset(), frozenset(), "", 0, 0)
     return Advice(
-        frozenset(action for each in advice for action in each.actions),
-        frozenset(each for one in advice for each in one.intervals),
+        frozenset(action for item in advice for action in item.actions),
+        frozenset(interval for item in advice for interval in item.intervals),
         "",
         advice[0].start,
         advice[-1].end,
@@ -260,12 +262,12 @@ def _merged(advice: Sequence[Advice]) -> Advice:
 
 
 def _sizes(professional: EverydayReading, lay: EverydayReading) -> list[Difference]:
-    known, told = sorted(professional.sizes), sorted(lay.sizes)
-    mine = [x for x in known if not _among(x, told)]
-    theirs = [x for x in told if not _among(x, known)]
-    if not mine and not theirs:
+    professional_sizes, lay_sizes = sorted(professional.sizes), sorted(lay.sizes)
+    lost = [x for x in professional_sizes if not _among(x, lay_sizes)]
+    added = [x for x in lay_sizes if not _among(x, professional_sizes)]
+    if not lost and not added:
         return []
-    return [Difference("size", ", ".join(f"{x:g} mm" for x in mine), ", ".join(f"{x:g} mm" for x in theirs))]
+    return [Difference("size", ", ".join(f"{x:g} mm" for x in lost), ", ".join(f"{x:g} mm" for x in added))]
 
 
 def _among(size: float, ordered: Sequence[float]) -> bool:

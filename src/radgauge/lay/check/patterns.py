@@ -18,7 +18,7 @@ GAP = r"(?:[ ]+(?!(?:and|with|without|or|but|nor)\b)(?:[\w'’-]+|\([^()]{1,40}\
 _NOT = re.compile(r"\b(?:no|not|isn't|aren't|without|none|never|hasn't|haven't|doesn't)\b")
 
 
-class Found(NamedTuple):
+class PatternMatch(NamedTuple):
     """Words of a text and the values that they may stand for."""
 
     start: int
@@ -33,7 +33,7 @@ class Group:
 
     patterns: tuple[tuple[str, re.Pattern[str], bool], ...]
 
-    def find(self, text: str, *, overlapping: bool = False) -> list[Found]:
+    def find(self, text: str, *, overlapping: bool = False) -> list[PatternMatch]:
         """Matches in text order; of those that overlap the longest, all values of equal ones together."""
         spans: dict[tuple[int, int], tuple[set[str], bool]] = {}
         for value, pattern, says_not in self.patterns:
@@ -41,18 +41,21 @@ class Group:
                 denied = match[0].startswith(("nothing", "non")) or (
                     not says_not and _NOT.search(match[0]) is not None
                 )
-                known = spans.setdefault(match.span(), (set(), denied))
-                known[0].add(value)
+                entry = spans.setdefault(match.span(), (set(), denied))
+                entry[0].add(value)
         if overlapping:
-            return sorted(Found(*span, frozenset(values), denied) for span, (values, denied) in spans.items())
-        found: list[Found] = []  # in text order; none overlaps another, so only neighbours can overlap a new one
+            return sorted(
+                PatternMatch(*span, frozenset(values), denied) for span, (values, denied) in spans.items()
+            )
+        # in text order; none overlaps another, so only neighbours can overlap a new one
+        matches: list[PatternMatch] = []
         starts: list[int] = []
-        for (start, end), (values, denied) in sorted(spans.items(), key=lambda each: each[0][0] - each[0][1]):
+        for (start, end), (values, denied) in sorted(spans.items(), key=lambda item: item[0][0] - item[0][1]):
             at = bisect_right(starts, start)
-            if (at == 0 or found[at - 1].end <= start) and (at == len(found) or end <= found[at].start):
+            if (at == 0 or matches[at - 1].end <= start) and (at == len(matches) or end <= matches[at].start):
                 starts.insert(at, start)
-                found.insert(at, Found(start, end, frozenset(values), denied))
-        return found
+                matches.insert(at, PatternMatch(start, end, frozenset(values), denied))
+        return matches
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,11 @@ def everyday() -> Everyday:
     macros = grammar["macros"]
 
     def group(values: Mapping[str, Sequence[str]]) -> Group:
-        return Group(tuple((value, *_compiled(each, macros)) for value, found in values.items() for each in found))
+        return Group(
+            tuple(
+                (value, *_compiled(pattern, macros)) for value, patterns in values.items() for pattern in patterns
+            )
+        )
 
     def group_of(table: Mapping[str, Any]) -> Group:
         return group({value: entry["patterns"] for value, entry in table.items()})
@@ -135,11 +142,11 @@ def _looks_ahead(pattern: str) -> bool:
     """Whether a pattern ends with a look-ahead: the word behind it is looked at and must not be refused."""
     open_at: list[int] = []
     last = -1
-    for place, char in enumerate(pattern):
-        if place and pattern[place - 1] == "\\":
+    for index, char in enumerate(pattern):
+        if index and pattern[index - 1] == "\\":
             continue
         if char == "(":
-            open_at.append(place)
+            open_at.append(index)
         elif char == ")" and open_at:
             last = open_at.pop()
     return pattern.endswith(")") and last >= 0 and pattern.startswith(("(?=", "(?!"), last)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from radgauge.core.signature import component
-from radgauge.lay.check.patterns import Found, everyday
+from radgauge.lay.check.patterns import PatternMatch, everyday
 from radgauge.text.sentences import split_sentences
 
 _CUES = (
@@ -142,46 +142,49 @@ def read_everyday(text: str) -> EverydayReading:
     """
     plain = _plain(text)
     spans = tuple(
-        span for whole in split_sentences(text) for span in _pieces(plain, whole) if text[slice(*span)].strip()
+        span
+        for sentence_span in split_sentences(text)
+        for span in _pieces(plain, sentence_span)
+        if text[slice(*span)].strip()
     )
     facts: list[Fact] = []
     advice: list[Advice] = []
     unread = []
     for number, (start, end) in enumerate(spans):
-        found, told = _sentence(plain, (start, end), number, facts)
-        facts += found
-        advice += told
+        sentence_facts, sentence_advice = _sentence(plain, (start, end), number, facts)
+        facts += sentence_facts
+        advice += sentence_advice
         words = len(re.findall(r"[a-z]{3,}", plain[start:end]))
-        if not found and not told and words > 1 and not _is_technique(plain[start:end]):
+        if not sentence_facts and not sentence_advice and words > 1 and not _is_technique(plain[start:end]):
             unread.append(number)
-    known = everyday()
+    patterns = everyday()
     return EverydayReading(
         text,
         spans,
         tuple(facts),
         tuple(advice),
         frozenset(size for size, unit in _measures(plain) if unit == "mm"),
-        frozenset(value for each in known.groups["spine_level"].find(plain) for value in each.values),
+        frozenset(value for match in patterns.groups["spine_level"].find(plain) for value in match.values),
         _urgency(plain),
-        frozenset(value for each in known.parts.find(plain, overlapping=True) for value in each.values),
-        frozenset(value for each in known.groups["sides"].find(plain) for value in each.values),
-        tuple((each.start, each.end) for each in known.groups["cause"].find(plain)),
-        tuple((each.start, each.end) for each in known.groups["proof"].find(plain)),
-        bool(known.groups["reasons"].find(plain)),
-        bool(known.groups["benign_by_nature"].find(plain)),
+        frozenset(value for match in patterns.parts.find(plain, overlapping=True) for value in match.values),
+        frozenset(value for match in patterns.groups["sides"].find(plain) for value in match.values),
+        tuple((match.start, match.end) for match in patterns.groups["cause"].find(plain)),
+        tuple((match.start, match.end) for match in patterns.groups["proof"].find(plain)),
+        bool(patterns.groups["reasons"].find(plain)),
+        bool(patterns.groups["benign_by_nature"].find(plain)),
         tuple(unread),
     )
 
 
-LONGEST = 500
+MAX_PIECE = 500
 """Characters of a sentence; a longer one is read in pieces, so that time grows with the length of the text."""
 
 
 def _pieces(text: str, span: tuple[int, int]) -> Iterable[tuple[int, int]]:
     start, end = span
-    while end - start > LONGEST:
-        cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
-        cut = cut if cut > start else start + LONGEST
+    while end - start > MAX_PIECE:
+        cut = text.rfind(" ", start + MAX_PIECE // 2, start + MAX_PIECE)
+        cut = cut if cut > start else start + MAX_PIECE
         yield start, cut
         start = cut
     yield start, end
@@ -199,32 +202,34 @@ def _is_technique(sentence: str) -> bool:
 
 
 def _urgency(text: str) -> str:
-    found = everyday().groups["urgency"].find(text)
-    values = {value for each in found for value in each.values}
+    matches = everyday().groups["urgency"].find(text)
+    values = {value for match in matches for value in match.values}
     return "low" if "low" in values else "high" if "high" in values else ""
 
 
 def _measures(text: str) -> list[tuple[float, str]]:
     numbers = everyday().numbers
-    found = []
+    measures = []
     for match in _MEASURE.finditer(text):
-        unit = next(iter(v for each in everyday().groups["units"].find(match["unit"]) for v in each.values), "")
+        unit = next(
+            iter(v for unit_match in everyday().groups["units"].find(match["unit"]) for v in unit_match.values), ""
+        )
         for word in _ONE.findall(match["first"] + " " + match["more"]):
             value = float(numbers.get(word, 0) or (word if word[0].isdigit() else 0))
-            found.append((value * 10, "mm") if unit == "cm" else (value, unit))
-    found += [(1.0, match["unit"]) for match in _IN_A.finditer(text)]
-    return found
+            measures.append((value * 10, "mm") if unit == "cm" else (value, unit))
+    measures += [(1.0, match["unit"]) for match in _IN_A.finditer(text)]
+    return measures
 
 
 @lru_cache(maxsize=4096)
-def _found(sentence: str) -> Mapping[str, tuple[Found, ...]]:
+def _matches(sentence: str) -> Mapping[str, tuple[PatternMatch, ...]]:
     """What each kind of pattern finds in a sentence; reports repeat their sentences."""
-    known = everyday()
+    patterns = everyday()
     return {
-        "findings": tuple(_joined(known.findings.find(sentence), sentence)),
-        "devices": tuple(known.devices.find(sentence)),
-        "parts": tuple(known.parts.find(sentence, overlapping=True)),
-        **{name: tuple(known.groups[name].find(sentence)) for name in _CUES},
+        "findings": tuple(_joined(patterns.findings.find(sentence), sentence)),
+        "devices": tuple(patterns.devices.find(sentence)),
+        "parts": tuple(patterns.parts.find(sentence, overlapping=True)),
+        **{name: tuple(patterns.groups[name].find(sentence)) for name in _CUES},
     }
 
 
@@ -234,12 +239,12 @@ class _Cues:
     def __init__(self, plain: str, span: tuple[int, int]) -> None:
         self.start = span[0]
         self.text = plain[slice(*span)]
-        self.named = _found(self.text)
+        self.named = _matches(self.text)
         self.findings, self.devices, self.parts = (self.named[name] for name in ("findings", "devices", "parts"))
         self.brackets = [match.span() for match in _BRACKETS.finditer(self.text)]
-        said = (*self.findings, *self.devices, *self.named["normal"], *self.named["benign"])
-        claims = sorted(each.start for each in said if not self._bracket(each.start))
-        ends = {each.start for each in self.named["breaks"]} | set(self._run_ons())
+        matches = (*self.findings, *self.devices, *self.named["normal"], *self.named["benign"])
+        claims = sorted(cue.start for cue in matches if not self._bracket(cue.start))
+        ends = {cue.start for cue in self.named["breaks"]} | set(self._run_ons())
         self.cuts = sorted(at for at in ends if not self._bracket(at))
         self.owner = [0]
         for number, (cut, following) in enumerate(pairwise([*self.cuts, len(self.text)]), 1):
@@ -252,10 +257,10 @@ class _Cues:
 
     def _run_ons(self) -> Iterable[int]:
         """Where a new subject with its verb follows a denied finding without a stop; the denial ends there."""
-        for each in (*self.findings, *self.devices):
-            denied = any(no.end <= each.start for no in self.named["no"])
-            if denied and _NEW_SUBJECT.match(self.text, each.end):
-                yield each.end
+        for match in (*self.findings, *self.devices):
+            denied = any(no.end <= match.start for no in self.named["no"])
+            if denied and _NEW_SUBJECT.match(self.text, match.end):
+                yield match.end
 
     def _bracket(self, at: int) -> int:
         """Number of the bracket that holds a place, from 1; 0 outside."""
@@ -265,9 +270,9 @@ class _Cues:
         """Number of the clause that holds a place."""
         return self.owner[bisect_right(self.cuts, at)]
 
-    def in_clause(self, name: str, at: int) -> list[Found]:
-        found = self.parts if name == "parts" else self.named[name]
-        return [each for each in found if self.clause(each.start) == self.clause(at)]
+    def in_clause(self, name: str, at: int) -> list[PatternMatch]:
+        matches = self.parts if name == "parts" else self.named[name]
+        return [match for match in matches if self.clause(match.start) == self.clause(at)]
 
 
 def _sentence(
@@ -276,39 +281,39 @@ def _sentence(
     cues = _Cues(plain, span)
     advice = _advice(cues)
     facts: list[Fact] = []
-    for kind, found in (("finding", cues.findings), ("device", cues.devices)):
-        for each in found:
-            if kind == "finding" and any(_overlap(each, other) for other in cues.devices):
+    for kind, matches in (("finding", cues.findings), ("device", cues.devices)):
+        for match in matches:
+            if kind == "finding" and any(_overlap(match, other) for other in cues.devices):
                 continue
-            if each.values <= {"surgery"} and any(
-                cues.clause(device.start) == cues.clause(each.start) for device in cues.devices
+            if match.values <= {"surgery"} and any(
+                cues.clause(device.start) == cues.clause(match.start) for device in cues.devices
             ):
                 continue  # "the tube has been removed" is no operation
-            if any(cue.start < each.start for cue in cues.in_clause("not_assessed", each.start)):
+            if any(cue.start < match.start for cue in cues.in_clause("not_assessed", match.start)):
                 continue
             if (
                 kind == "finding"
-                and any(_overlap(each, other) for other in cues.named["change"])
-                and each.values <= _VAGUE
+                and any(_overlap(match, other) for other in cues.named["change"])
+                and match.values <= _VAGUE
             ):
                 continue
-            facts += _by_side(_fact(kind, each, cues, number, before), each, cues)
+            facts += _by_side(_fact(kind, match, cues, number, before), match, cues)
     taken = [(fact.start - cues.start, fact.end - cues.start) for fact in facts if fact.kind != "device"]
-    for each in cues.named["normal"]:
-        lead = cues.text[: each.start].rstrip()
-        inside = any(start <= each.start < end for start, end in taken)
+    for match in cues.named["normal"]:
+        lead = cues.text[: match.start].rstrip()
+        inside = any(start <= match.start < end for start, end in taken)
         if not inside and not _THAN_NORMAL.search(lead):
-            facts += _normals(each, cues, number, before)
+            facts += _normals(match, cues, number, before)
     for kind, name in (("benign", "benign"), ("limited", "not_assessed")):
-        for each in cues.named[name]:
-            facts.append(_fact(kind, each, cues, number, before)._replace(denied=False, values=frozenset({kind})))
+        for match in cues.named[name]:
+            facts.append(_fact(kind, match, cues, number, before)._replace(denied=False, values=frozenset({kind})))
     spoken = {cues.clause(fact.start - cues.start) for fact in facts}
-    for each in cues.named["change"]:
-        parts = frozenset(v for part in cues.in_clause("parts", each.start) for v in part.values)
-        if cues.clause(each.start) not in spoken and parts and not (facts and _PRONOUN.match(cues.text)):
-            course = _fact("course", each, cues, number, before)
+    for match in cues.named["change"]:
+        parts = frozenset(v for part in cues.in_clause("parts", match.start) for v in part.values)
+        if cues.clause(match.start) not in spoken and parts and not (facts and _PRONOUN.match(cues.text)):
+            course = _fact("course", match, cues, number, before)
             facts.append(course._replace(values=frozenset({"course"}), denied=False, parts=parts))
-            spoken.add(cues.clause(each.start))
+            spoken.add(cues.clause(match.start))
     facts.sort(key=lambda fact: fact.start)
     if advice and not any(cue.values for cue in cues.named["normal"]):
         facts = [fact for fact in facts if not _in_advice(fact, cues)]
@@ -318,18 +323,18 @@ def _sentence(
 _VAGUE = frozenset({"dilatation", "atrophy", "collapse", "nodule", "mass", "healing", "dislocation", "thickening"})
 
 
-def _by_side(fact: Fact, each: Found, cues: _Cues) -> list[Fact]:
+def _by_side(fact: Fact, match: PatternMatch, cues: _Cues) -> list[Fact]:
     """ "Small left and large right effusions" are two facts."""
-    sides = [side for side in _near(each, cues, "sides") if side.start < each.start]
-    degrees = [cue for cue in cues.in_clause("degree", each.start) if cue.start < each.start]
+    sides = [side for side in _near(match, cues, "sides") if side.start < match.start]
+    degrees = [cue for cue in cues.in_clause("degree", match.start) if cue.start < match.start]
     if len(sides) != 2 or len(degrees) < 2 or {*sides[0].values, *sides[1].values} != {"left", "right"}:
         return [fact]
-    found = []
+    facts = []
     for side in sides:
         degree = max((cue for cue in degrees if cue.start < side.start), key=lambda cue: cue.start, default=None)
-        told = min(degree.values) if degree is not None else ""
-        found.append(fact._replace(sides=side.values, degree=told))
-    return found
+        value = min(degree.values) if degree is not None else ""
+        facts.append(fact._replace(sides=side.values, degree=value))
+    return facts
 
 
 def _in_advice(fact: Fact, cues: _Cues) -> bool:
@@ -344,83 +349,87 @@ def _in_advice(fact: Fact, cues: _Cues) -> bool:
     return any(cue.start <= at for cue in cues.in_clause("advice", at))
 
 
-def _joined(found: Sequence[Found], text: str) -> list[Found]:
+def _joined(matches: Sequence[PatternMatch], text: str) -> list[PatternMatch]:
     """Neighbours that name one thing as one: "patchy opacity"."""
-    joined: list[Found] = []
-    for number, each in enumerate(found):
-        if _ADJECTIVE.fullmatch(text[each.start : each.end]):
-            later = found[number + 1] if number + 1 < len(found) else None
-            if later is not None and len(text[each.end : later.start].split()) <= 5:
+    joined: list[PatternMatch] = []
+    for number, match in enumerate(matches):
+        if _ADJECTIVE.fullmatch(text[match.start : match.end]):
+            later = matches[number + 1] if number + 1 < len(matches) else None
+            if later is not None and len(text[match.end : later.start].split()) <= 5:
                 continue  # "patchy left lower lobe airspace disease"
         last = joined[-1] if joined else None
-        if last is not None and not text[last.end : each.start].strip() and _meanings(last) & _meanings(each):
-            joined[-1] = Found(last.start, each.end, last.values | each.values, last.denied or each.denied)
+        if last is not None and not text[last.end : match.start].strip() and _meanings(last) & _meanings(match):
+            joined[-1] = PatternMatch(
+                last.start, match.end, last.values | match.values, last.denied or match.denied
+            )
         else:
-            joined.append(each)
+            joined.append(match)
     return joined
 
 
-def _meanings(found: Found) -> set[str]:
-    return {meaning for value in found.values for meaning in everyday().means.get(value, {value})}
+def _meanings(match: PatternMatch) -> set[str]:
+    return {meaning for value in match.values for meaning in everyday().means.get(value, {value})}
 
 
-def _overlap(a: Found, b: Found) -> bool:
+def _overlap(a: PatternMatch, b: PatternMatch) -> bool:
     return a.start < b.end and b.start < a.end
 
 
-def _fact(kind: str, each: Found, cues: _Cues, number: int, before: Sequence[Fact]) -> Fact:
-    known, at = everyday(), each.start
+def _fact(kind: str, match: PatternMatch, cues: _Cues, number: int, before: Sequence[Fact]) -> Fact:
+    patterns, at = everyday(), match.start
     parts = {v for part in cues.in_clause("parts", at) for v in part.values}
-    parts |= {v for part in cues.parts if each.start <= part.start < each.end for v in part.values}
-    own = {known.part_of[v] for v in each.values if v in known.part_of}
+    parts |= {v for part in cues.parts if match.start <= part.start < match.end for v in part.values}
+    own = {patterns.part_of[v] for v in match.values if v in patterns.part_of}
     previous = before[-1] if before else None
     if not parts and not own and previous is not None and _PRONOUN.match(cues.text):
         parts |= previous.parts
     return Fact(
         kind,
-        each.values,
-        cues.start + each.start,
-        cues.start + each.end,
+        match.values,
+        cues.start + match.start,
+        cues.start + match.end,
         number,
-        denied=_is_denied(each, cues),
+        denied=_is_denied(match, cues),
         parts=frozenset(parts | own),
-        sides=_sides(each, cues, before),
-        zones=frozenset(v for zone in _near(each, cues, "zones") for v in zone.values),
-        degree=_degree(each, cues),
-        certainty=_certainty(each, cues),
-        change=_last_value(_near(each, cues, "change"), each),
-        state=_last_value(_near(each, cues, "device_state"), each) if kind == "device" else "",
-        gloss=any(gloss.start <= each.start for gloss in cues.named["gloss"]) or _in_brackets(each, cues),
+        sides=_sides(match, cues, before),
+        zones=frozenset(v for zone in _near(match, cues, "zones") for v in zone.values),
+        degree=_degree(match, cues),
+        certainty=_certainty(match, cues),
+        change=_last_value(_near(match, cues, "change"), match),
+        state=_last_value(_near(match, cues, "device_state"), match) if kind == "device" else "",
+        gloss=any(gloss.start <= match.start for gloss in cues.named["gloss"]) or _in_brackets(match, cues),
     )
 
 
-def _in_brackets(each: Found, cues: _Cues) -> bool:
-    return cues.text.rfind("(", 0, each.start) > cues.text.rfind(")", 0, each.start)
+def _in_brackets(match: PatternMatch, cues: _Cues) -> bool:
+    return cues.text.rfind("(", 0, match.start) > cues.text.rfind(")", 0, match.start)
 
 
-def _near(each: Found, cues: _Cues, name: str) -> list[Found]:
+def _near(match: PatternMatch, cues: _Cues, name: str) -> list[PatternMatch]:
     """Cues of the clause that no other finding is nearer to."""
     rivals = cues.devices if name == "device_state" else (*cues.findings, *cues.devices)
-    others = [other for other in rivals if other != each]
-    here = [other for other in others if cues.clause(other.start) == cues.clause(each.start)]
-    found = []
-    for cue in cues.in_clause(name, each.start):
-        if name == "change" and each.start <= cue.start and cue.end <= each.end:
+    others = [other for other in rivals if other != match]
+    here = [other for other in others if cues.clause(other.start) == cues.clause(match.start)]
+    own_cues = []
+    for cue in cues.in_clause(name, match.start):
+        if name == "change" and match.start <= cue.start and cue.end <= match.end:
             continue  # "volumes are decreased" names a state, no course
         shares = name in ("zones", "sides")
-        gap = _reach(cue, each, here, cues.text, shares=shares)
+        gap = _reach(cue, match, here, cues.text, shares=shares)
         nearest = min(
-            (_reach(cue, other, [*here, each], cues.text) for other in here if not _overlap(other, each)),
+            (_reach(cue, other, [*here, match], cues.text) for other in here if not _overlap(other, match)),
             default=FAR,
         )
         if gap <= nearest or (name != "degree" and cues.text[cue.start : cue.end] in ("both", "bilateral")):
-            found.append(cue)
-    if not found and name in ("zones", "change"):  # a list shares what stands once in the sentence
+            own_cues.append(cue)
+    if not own_cues and name in ("zones", "change"):  # a list shares what stands once in the sentence
         return []
-    return found
+    return own_cues
 
 
-def _reach(cue: Found, finding: Found, others: Sequence[Found], text: str, *, shares: bool = False) -> int:
+def _reach(
+    cue: PatternMatch, finding: PatternMatch, others: Sequence[PatternMatch], text: str, *, shares: bool = False
+) -> int:
     """How far a cue is from a finding; what stands behind "and" belongs to what follows: "A and persistent B"."""
     if shares:  # "scarring or atelectasis at the base": both are there
         for other in others:
@@ -440,19 +449,19 @@ FAR = 10**6
 _JOINT = re.compile(r"\b(?:and|or)\b|,")
 
 
-def _gap(a: Found, b: Found) -> int:
+def _gap(a: PatternMatch, b: PatternMatch) -> int:
     return max(0, a.start - b.end, b.start - a.end)
 
 
-def _last_value(found: Sequence[Found], each: Found) -> str:
-    if not found:
+def _last_value(cues: Sequence[PatternMatch], match: PatternMatch) -> str:
+    if not cues:
         return ""
-    nearest = min(found, key=lambda cue: _gap(cue, each))
+    nearest = min(cues, key=lambda cue: _gap(cue, match))
     return min(nearest.values)
 
 
-def _is_denied(each: Found, cues: _Cues) -> bool:
-    if each.denied:
+def _is_denied(match: PatternMatch, cues: _Cues) -> bool:
+    if match.denied:
         return True
     spoken = [
         *cues.named["no_negation"],
@@ -461,28 +470,28 @@ def _is_denied(each: Found, cues: _Cues) -> bool:
         *cues.named["not_assessed"],
         *(f for f in (*cues.findings, *cues.devices) if not f.denied),
     ]
-    for no in cues.in_clause("no", each.start):
-        if no.end > each.start + 1 and not each.start <= no.start < each.end:
+    for no in cues.in_clause("no", match.start):
+        if no.end > match.start + 1 and not match.start <= no.start < match.end:
             continue
         if any(_overlap(no, other) for other in spoken):
             continue
         return True
-    behind = [no for no in cues.in_clause("no_behind", each.start) if no.start >= each.end]
+    behind = [no for no in cues.in_clause("no_behind", match.start) if no.start >= match.end]
     return any(not any(_overlap(no, other) for other in spoken) for no in behind)
 
 
-def _sides(each: Found, cues: _Cues, before: Sequence[Fact]) -> frozenset[str]:
-    inside = {v for side in cues.named["sides"] if each.start <= side.start < each.end for v in side.values}
+def _sides(match: PatternMatch, cues: _Cues, before: Sequence[Fact]) -> frozenset[str]:
+    inside = {v for side in cues.named["sides"] if match.start <= side.start < match.end for v in side.values}
     if inside:
         return _folded(inside)
-    near = _near(each, cues, "sides")
+    near = _near(match, cues, "sides")
     if near:
         return _folded({v for side in near for v in side.values})
     if _SAME_SIDE.search(cues.text) and before:
         return next((fact.sides for fact in before[: -_REACH - 1 : -1] if fact.sides), NONE)
     everywhere = {v for side in cues.named["sides"] for v in side.values}
     if len(everywhere) == 1 and not any(
-        side.start > each.end and cues.clause(side.start) != cues.clause(each.start)
+        side.start > match.end and cues.clause(side.start) != cues.clause(match.start)
         for side in cues.named["sides"]
     ):
         return frozenset(everywhere)
@@ -492,50 +501,52 @@ def _sides(each: Found, cues: _Cues, before: Sequence[Fact]) -> frozenset[str]:
 
 
 def _folded(sides: Iterable[str]) -> frozenset[str]:
-    found = frozenset(sides)
-    return frozenset({"both"}) if found >= {"left", "right"} or "both" in found else found
+    distinct = frozenset(sides)
+    return frozenset({"both"}) if distinct >= {"left", "right"} or "both" in distinct else distinct
 
 
-def _degree(each: Found, cues: _Cues) -> str:
-    found = []
-    for cue in _near(each, cues, "degree"):
-        inside = each.start <= cue.start and cue.end <= each.end
-        if inside and each.values & _NAMED_BY_SIZE and cues.text[cue.start : cue.end] in ("large", "big"):
+def _degree(match: PatternMatch, cues: _Cues) -> str:
+    degree_cues = []
+    for cue in _near(match, cues, "degree"):
+        inside = match.start <= cue.start and cue.end <= match.end
+        if inside and match.values & _NAMED_BY_SIZE and cues.text[cue.start : cue.end] in ("large", "big"):
             continue
-        between = cues.text[min(cue.end, each.end) : each.start].split()
-        behind = cues.text[each.end : cue.start].split()
+        between = cues.text[min(cue.end, match.end) : match.start].split()
+        behind = cues.text[match.end : cue.start].split()
         again = _CLAUSE_ABOUT_IT.search(
-            cues.text[each.end : cue.start].rpartition(";")[2].rpartition(",")[2].lstrip()
+            cues.text[match.end : cue.start].rpartition(";")[2].rpartition(",")[2].lstrip()
         )
-        if (cue.start < each.end and len(between) <= 5) or (cue.start >= each.end and (len(behind) <= 4 or again)):
-            found.append(cue)
-    return _last_value(found, each)
+        if (cue.start < match.end and len(between) <= 5) or (
+            cue.start >= match.end and (len(behind) <= 4 or again)
+        ):
+            degree_cues.append(cue)
+    return _last_value(degree_cues, match)
 
 
 _NAMED_BY_SIZE = frozenset({"cardiomegaly", "organ_enlarged"})
 
 
-def _certainty(each: Found, cues: _Cues) -> str:
-    found = cues.in_clause("certainty", each.start)
-    before = [cue for cue in found if cue.start < each.start]
+def _certainty(match: PatternMatch, cues: _Cues) -> str:
+    certainty_cues = cues.in_clause("certainty", match.start)
+    before = [cue for cue in certainty_cues if cue.start < match.start]
     if before:
         return min(max(before, key=lambda cue: cue.start).values)
-    others = [other.start for other in (*cues.findings, *cues.devices) if other.start > each.start]
+    others = [other.start for other in (*cues.findings, *cues.devices) if other.start > match.start]
     behind = [
         cue
-        for cue in found
-        if cue.start >= each.end
+        for cue in certainty_cues
+        if cue.start >= match.end
         and (cues.text[cue.start : cue.end] in ("versus", "vs") or not any(start > cue.start for start in others))
     ]
     return min(behind[0].values) if behind else ""
 
 
-def _normals(each: Found, cues: _Cues, number: int, before: Sequence[Fact]) -> list[Fact]:
+def _normals(match: PatternMatch, cues: _Cues, number: int, before: Sequence[Fact]) -> list[Fact]:
     """A normal statement is one fact for each part that its clause names."""
-    base = _fact("normal", each, cues, number, before)
+    base = _fact("normal", match, cues, number, before)
     names = [
         part
-        for part in cues.in_clause("parts", each.start)
+        for part in cues.in_clause("parts", match.start)
         if not any(o.start <= part.start and part.end <= o.end and o[:2] != part[:2] for o in cues.parts)
     ]
     values = {v for part in names for v in part.values} or {
@@ -551,12 +562,12 @@ def _normals(each: Found, cues: _Cues, number: int, before: Sequence[Fact]) -> l
 
 
 def _advice(cues: _Cues) -> list[Advice]:
-    found = cues.named["advice"]
-    if not found:
+    advice_cues = cues.named["advice"]
+    if not advice_cues:
         return []
-    actions = frozenset(v for each in cues.named["actions"] for v in each.values)
+    actions = frozenset(v for match in cues.named["actions"] for v in match.values)
     urgency = _urgency(cues.text)
-    intervals = frozenset(each for each in _measures(cues.text) if each[1] != "mm")
+    intervals = frozenset(measure for measure in _measures(cues.text) if measure[1] != "mm")
     if not actions and not intervals and not urgency:
         return []
     if _NO_ADVICE.search(cues.text):

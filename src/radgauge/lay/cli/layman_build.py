@@ -113,29 +113,29 @@ def build_cli(
     if output.exists() and not output.is_dir():
         raise UsageError(f"--output must be a folder, but {output} is a file")
     asks = translator == "llm"
-    wanted: tuple[str, ...] = (FIDELITY, LLM) if asks else (FIDELITY,)
+    check_names: tuple[str, ...] = (FIDELITY, LLM) if asks else (FIDELITY,)
     if refine.checks is not None:
-        wanted = tuple(dict.fromkeys(refine.checks.replace("+", ",").split(",")))
+        check_names = tuple(dict.fromkeys(refine.checks.replace("+", ",").split(",")))
     originals = form.originals(reports)
     texts = {study: case.references[0] for study, case in originals.items()}
-    if SIMILARITY in wanted and not refine.encoder:
+    if SIMILARITY in check_names and not refine.encoder:
         raise UsageError("the check similarity needs an encoder that you name (--refine encoder=)")
     vectors = encoder_called(refine.encoder or "findings")
     theta = refine.theta
-    if SIMILARITY in wanted and theta is None:
-        found = calibrate_theta(vectors)
-        theta = found.theta
+    if SIMILARITY in check_names and theta is None:
+        calibration = calibrate_theta(vectors)
+        theta = calibration.theta
         say.tell(
-            f"similarity above {theta:g}, calibrated: {found.right:.0%} of right and {found.wrong:.0%} of wrong "
-            "lay texts of the embedded sentence set pass"
+            f"similarity above {theta:g}, calibrated: {calibration.right:.0%} of right and "
+            f"{calibration.wrong:.0%} of wrong lay texts of the embedded sentence set pass"
         )
     about: dict[str, object] = {"source": reports.name, "section": form.section or "whole"}
     with ExitStack() as stack:
-        asked = None
-        if asks or LLM in wanted:
+        llm_translator = None
+        if asks or LLM in check_names:
             batch = llm.batch
             model, journal = stack.enter_context(open_model(output / "journal.jsonl", llm))
-            asked = LlmTranslator(
+            llm_translator = LlmTranslator(
                 model,
                 journal,
                 vectors,
@@ -145,8 +145,8 @@ def build_cli(
                 retry_failed=llm.retry_failed,
                 progress=None if say.quiet else CostLine(model),
             )
-        writer: Translator = asked if asks and asked is not None else EmbeddedTranslator()
-        how = Refinement(writer, wanted, vectors, theta, refine.rounds, asked)
+        writer: Translator = llm_translator if asks and llm_translator is not None else EmbeddedTranslator()
+        how = Refinement(writer, check_names, vectors, theta, refine.rounds, llm_translator)
         stopped = ""
         keeps(lambda: output.is_dir() and any(output.iterdir()))
         built: Built | BuiltReports
@@ -171,7 +171,7 @@ def build_cli(
         except BudgetReached as error:
             stopped = str(error)
         finally:
-            if asked is not None:
+            if llm_translator is not None:
                 echo(f"note: {usage_text(model.usage)}", err=True)
             _draw(output)
         if stopped:
@@ -226,19 +226,19 @@ def import_check_cli(
     from radgauge.core.wording import interval
     from radgauge.lay.human_check import import_check
 
-    found = import_check(folder, file, by=by)
+    checked = import_check(folder, file, by=by)
     text = (
-        f"{found.by}: {found.accepted} of {found.judged} pairs match, {found.share:.1%} "
-        f"{interval(found.low, found.high)}; {found.blank} without a verdict"
+        f"{checked.by}: {checked.accepted} of {checked.judged} pairs match, {checked.share:.1%} "
+        f"{interval(checked.low, checked.high)}; {checked.blank} without a verdict"
     )
     drawn = (
-        f"drawn from all {found.drawn_from} pairs that enter the sentence set or a lay report, "
-        f"{found.copies} of them near-copies with another sentence's lay text"
+        f"drawn from all {checked.drawn_from} pairs that enter the sentence set or a lay report, "
+        f"{checked.copies} of them near-copies with another sentence's lay text"
     )
-    say.show(found, text, drawn)
+    say.show(checked, text, drawn)
     say.tell(
-        f"{found.rejected} rejected pairs are left out; the sentence set now holds {found.pairs} pairs, "
-        f"{found.lay_reports} reports have a lay version"
+        f"{checked.rejected} rejected pairs are left out; the sentence set now holds {checked.pairs} pairs, "
+        f"{checked.lay_reports} reports have a lay version"
     )
 
 
@@ -301,10 +301,16 @@ def _built_blocks(built: Built | BuiltReports) -> list[o.Block]:
     checks = ("no_answer", "copied", "language", "sides", "similarity", "fidelity", "llm")
     rounds = [
         (
-            *(str(each.round), each.texts, each.accepted, each.accepted_in_all, f"{each.accepted_share:.1%}"),
-            *(getattr(each, name) for name in checks),
+            *(
+                str(stats.round),
+                stats.texts,
+                stats.accepted,
+                stats.accepted_in_all,
+                f"{stats.accepted_share:.1%}",
+            ),
+            *(getattr(stats, name) for name in checks),
         )
-        for each in built.rounds
+        for stats in built.rounds
     ]
     heads = ("round", "texts", "accepted", "in all", Column("share", right=True))
     by_round = table(*heads, *(name.replace("_", " ") for name in checks), rows=rounds)

@@ -63,10 +63,10 @@ def write_cli(
 
     if pdf:
         browser()
-    texts, given = _table(report, form, given=writer == "given")
+    texts, plain_texts = _table(report, form, required=writer == "given")
     about = {"source": report.name if report is not None else "standard input", "section": form.section or "whole"}
     with ExitStack() as stack:
-        chosen = _writer(writer, given, page.language, words, llm, output, stack, say)
+        chosen = _writer(writer, plain_texts, page.language, words, llm, output, stack, say)
         keeps(lambda: (output / "leaflets.csv").is_file())
         try:
             written = write_leaflets(
@@ -82,7 +82,7 @@ def write_cli(
         except BudgetReached as error:
             echo(f"note: {error}; what is finished is in {output}; a larger max_cost goes on there", err=True)
             return
-    _tell(written, output, say)
+    _print_summary(written, output, say)
 
 
 @o.command(layman, "sign")
@@ -113,7 +113,7 @@ def sign_cli(
         printed = stack.enter_context(pdf_printer(of="leaflet")) if facts.get("pdf") else None
         signed, notes = sign_leaflets(folder, decisions, printed=printed)
     say.notes(*notes)
-    _tell(signed, folder, say)
+    _print_summary(signed, folder, say)
 
 
 def _one_report(path: Path | None, language: str, *, check: bool) -> None:
@@ -137,7 +137,7 @@ def _one_report(path: Path | None, language: str, *, check: bool) -> None:
             echo(note.text, err=True)
 
 
-def _table(path: Path | None, form: o.ReportForm, *, given: bool) -> tuple[dict[str, str], dict[str, str]]:
+def _table(path: Path | None, form: o.ReportForm, *, required: bool) -> tuple[dict[str, str], dict[str, str]]:
     """Id -> report of every row, the empty ones too, and id -> plain text, if that is wanted and there."""
     from radgauge.cli.stdin import standing_in
     from radgauge.core.errors import InputError
@@ -153,16 +153,16 @@ def _table(path: Path | None, form: o.ReportForm, *, given: bool) -> tuple[dict[
             text = case.references[0] if case.references else ""
             if texts.setdefault(case.id, text) != text:
                 raise InputError(f"{file.name}: a report must have one text, but those of id {case.id!r} differ")
-            if said := case.meta.get("plain", "").strip():
-                plain[case.id] = said
-        if given and not plain:
+            if plain_text := case.meta.get("plain", "").strip():
+                plain[case.id] = plain_text
+        if required and not plain:
             plain = {case.id: case.candidate for case in form.versions(file)}
     return texts, plain
 
 
 def _writer(
     kind: str,
-    given: Mapping[str, str],
+    plain_texts: Mapping[str, str],
     language: str,
     words: Prompts,
     llm: o.LlmSettings,
@@ -176,11 +176,11 @@ def _writer(
     if kind == "embedded":
         return EmbeddedWriter(language)
     if kind == "given":
-        if not given:
+        if not plain_texts:
             raise UsageError(
                 "--writer given needs plain texts in the column candidate or plain; the table has none"
             )
-        return GivenWriter(given)
+        return GivenWriter(plain_texts)
     if language != "en":
         raise UsageError("--writer llm writes English only; its checks read no other language")
     from radgauge.cli.language_model import CostLine, open_model, usage_text
@@ -190,7 +190,7 @@ def _writer(
     from radgauge.lay.translators import LlmTranslator
 
     model, journal = stack.enter_context(open_model(out / "journal.jsonl", llm))
-    asked = LlmTranslator(
+    translator = LlmTranslator(
         model,
         journal,
         FindingEncoder(),
@@ -201,23 +201,23 @@ def _writer(
         progress=None if say.quiet else CostLine(model),
     )
     stack.callback(lambda: echo(f"note: {usage_text(model.usage)}", err=True))
-    return ModelWriter(Refinement(asked, (FIDELITY, LLM), FindingEncoder(), checker=asked))
+    return ModelWriter(Refinement(translator, (FIDELITY, LLM), FindingEncoder(), checker=translator))
 
 
-def _tell(found: WrittenLeaflets, folder: Path, say: o.Output) -> None:
+def _print_summary(result: WrittenLeaflets, folder: Path, say: o.Output) -> None:
     if say.as_json:
-        say.show(found)
+        say.show(result)
     else:
         echo(
-            f"{found.written} of {found.reports} reports have a leaflet: {found.signed} signed, "
-            f"{found.refused} not released, {found.written - found.signed - found.refused} to be signed; "
-            f"{found.kept} of {found.sentences} sentences stand in the words of the report"
+            f"{result.written} of {result.reports} reports have a leaflet: {result.signed} signed, "
+            f"{result.refused} not released, {result.written - result.signed - result.refused} to be signed; "
+            f"{result.kept} of {result.sentences} sentences stand in the words of the report"
         )
-        if found.differing or found.unjudged:
+        if result.differing or result.unjudged:
             echo(
-                f"the independent check reads {found.differing} of {found.written} plain texts otherwise and "
-                f"could not judge {found.unjudged}: column check, and side_by_side/ for what it found"
+                f"the independent check reads {result.differing} of {result.written} plain texts otherwise and "
+                f"could not judge {result.unjudged}: column check, and side_by_side/ for what it found"
             )
-        for why, count in found.reasons.items():
+        for why, count in result.reasons.items():
             echo(f"no leaflet: {count} because {why}")
     say.tell(f"wrote {folder}: pages/, side_by_side/, leaflets.csv")

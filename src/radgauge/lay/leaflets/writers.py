@@ -16,7 +16,7 @@ from radgauge.lay.sets import is_heading
 from radgauge.lay.translators import EmbeddedTranslator
 from radgauge.text.language import looks_english
 
-LONGEST = 50_000
+MAX_CHARACTERS = 50_000
 """Characters of a report; a longer one is no report of one examination."""
 
 Written = tuple[PlainSentence, ...] | str
@@ -212,8 +212,8 @@ def unfit(text: str) -> str:
     """
     if not text.strip():
         return "the report is empty"
-    if len(text) > LONGEST:
-        return f"the report has more than {LONGEST:,} characters"
+    if len(text) > MAX_CHARACTERS:
+        return f"the report has more than {MAX_CHARACTERS:,} characters"
     if not any(letter.isalpha() for letter in text):
         return "the report holds no word"
     return "" if looks_english(text) else "the report does not look English, which the writer reads"
