@@ -15,11 +15,14 @@ from parity_scripts import parity_script
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, ModelError, RadgaugeError, UsageError
 from radgauge.core.readings import Readings
+from radgauge.encoders.text.embedded_estimator import load_embedded
+from radgauge.encoders.text.report_sketch import CLAIMS, WORDS_AND_GRAPH
 from radgauge.lab.training.estimator import train_estimator
 from radgauge.lab.training.estimator_settings import EstimatorSettings
 from radgauge.lab.training.pair_files import PairTable, read_pairs, write_pairs
 from radgauge.lab.training.pairs import build_pairs
 from radgauge.metrics.comet import Comet
+from radgauge.run.score import score
 
 pytestmark = pytest.mark.models
 torch = pytest.importorskip("torch")
@@ -328,3 +331,52 @@ def test_impossible_settings_and_tables_are_refused(tables, tmp_path: Path) -> N
     flat = replace(tables[1], target=np.zeros_like(tables[1].target))
     with pytest.raises(InputError, match="at least two pairs with different targets"):
         train_estimator(tables[0], flat, folder=tmp_path)
+
+
+@pytest.mark.parametrize("target", ["rating", "errors_quality", "radcliq"])
+def test_features_do_not_depend_on_the_name_of_the_target(
+    tables, folder: Path, tmp_path: Path, target: str
+) -> None:
+    settings = EstimatorSettings.for_embedded(
+        target=target, direction="lower" if target == "radcliq" else "higher", epochs=1, device="cpu"
+    )
+    own = [replace(table, computed=False) for table in tables]
+    train_estimator(*own, folder=tmp_path / "own", settings=settings)
+    assert load_embedded(tmp_path / "own" / "comet_embedded.npz").sketch.sizes == CLAIMS
+    if target == "radcliq":  # as `train pairs` computed it, and as the option asks for
+        assert tables[0].computed
+        for name, features, sizes in (("pairs", "auto", WORDS_AND_GRAPH), ("claims", "claims", CLAIMS)):
+            train_estimator(*tables, folder=tmp_path / name, settings=replace(settings, features=features))
+            assert load_embedded(tmp_path / name / "comet_embedded.npz").sketch.sizes == sizes
+
+
+def test_a_training_that_starts_from_the_shipped_head_orders_pairs_like_it(tables, tmp_path: Path) -> None:
+    shipped = Comet()
+    validation = tables[1]
+    cases = [
+        Case(str(at), validation.texts[c], (validation.texts[r],))
+        for at, (r, c) in enumerate(zip(validation.reference, validation.candidate, strict=True))
+    ]
+    (judged,) = score(cases, [shipped]).judges.values()
+    scores = judged.headline
+    kept = np.isfinite(scores)
+    table = some(replace(validation, target=np.where(kept, 3 - 2 * scores, 0).astype(np.float32)), 64)
+    start = {"epochs": 1, "device": "cpu", "target": "rating", "direction": "lower", "learning_rate": 1e-9}
+    taus = {
+        name: train_estimator(
+            table,
+            table,
+            folder=tmp_path / name,
+            settings=EstimatorSettings.for_embedded(**start, start=name, features="claims"),
+        ).best.val_kendall
+        for name in ("shipped", "random")
+    }
+    assert taus["shipped"] > 0.8
+    assert abs(taus["random"]) < taus["shipped"] - 0.3
+
+
+def test_features_and_a_shipped_start_are_of_the_embedded_encoder() -> None:
+    with pytest.raises(UsageError, match="features and start are of the encoder 'embedded'"):
+        EstimatorSettings(encoder="my/bert", features="claims")
+    with pytest.raises(UsageError, match="start=shipped is for one target"):
+        EstimatorSettings(start="shipped", hidden_sizes=(8,))

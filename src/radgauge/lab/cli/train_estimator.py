@@ -155,6 +155,13 @@ class PaceSettings:
     learning_rate: Annotated[float | None, "Peak learning rate of the head."] = None
     encoder_learning_rate: Annotated[float | None, "That of the encoder's top layer."] = None
     hidden_sizes: Annotated[tuple[int, ...], "Layers of the head: 2048+1024."] = ()
+    features: Annotated[
+        Literal["auto", "claims", "words"],
+        "With encoder 'embedded': claims, or words and graphs; auto: words for scores of `train pairs` only.",
+    ] = "auto"
+    start: Annotated[
+        Literal["random", "shipped"], "With encoder 'embedded': the head's first weights; shipped: radgauge's own."
+    ] = "random"
     direction: Annotated[
         Literal["auto", "higher", "lower"] | None, "Which way the target is better, if it is a column of your own."
     ] = None
@@ -169,7 +176,7 @@ def estimator_cli(
         Path, typer.Argument(help="Folder of `train pairs`, or a training table with src, mt, score.")
     ],
     output: Annotated[Path, "-o", "Folder for the checkpoint."],
-    encoder: Annotated[str, "'embedded', or folder or hub id of a transformers encoder."] = "embedded",
+    encoder: Annotated[str, "'embedded', or name, folder or hub id of a transformers encoder."] = "embedded",
     heads: Annotated[
         Literal["value", "counts"],
         "'value': one target; 'counts': errors in six categories, from judgments as `agree` reads them.",
@@ -189,6 +196,7 @@ def estimator_cli(
 
       radgauge train estimator pairs/ --encoder emilyalsentzer/Bio_ClinicalBERT --settings epochs=40 -o clinic/
     """
+    from radgauge.encoders.checkpoints.catalogue import located
     from radgauge.lab.training.estimator import train_estimator
     from radgauge.lab.training.estimator_settings import EstimatorSettings
     from radgauge.lab.training.pair_files import count_pairs, read_pairs
@@ -205,6 +213,7 @@ def estimator_cli(
         raise UsageError("a single training table needs --validation FILE")
     else:
         training = pairs
+    encoder = located(encoder)
     given: dict[str, Any] = {name: value for name, value in asdict(settings).items() if value not in (None, ())}
     if heads == "counts":
         from radgauge.io.judgments import read_judgments

@@ -12,7 +12,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,9 @@ def train_estimator(
     """
     torch = require("torch", extra="models")
     chosen = settings or EstimatorSettings.for_embedded()
+    if chosen.encoder == "embedded" and chosen.features == "auto":
+        words = train.computed and chosen.start == "random"
+        chosen = replace(chosen, features="words" if words else "claims")
     if len(validation) < 2 or np.ptp(_totals(validation.target)) == 0:
         raise InputError("validation needs at least two pairs with different targets to have a Kendall tau")
     place = Path(folder)

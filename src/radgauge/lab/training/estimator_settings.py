@@ -12,6 +12,8 @@ from radgauge.lab.training.pair_scores import TARGETS
 ERROR_COUNTS = "error_counts"
 LEARNED = {**TARGETS, "errors_quality": True, ERROR_COUNTS: False}
 """What an estimator can learn, and whether higher is better."""
+SHIPPED = (64, 32)
+"""Hidden layers of the head that comes with radgauge."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class EstimatorSettings:
     target: str = "radcliq"
     # "higher" or "lower" is better; "auto" where the target's is known
     direction: Literal["auto", "higher", "lower"] = "auto"
+    # Vectors of an embedded encoder: "claims" (findings), "words" (words and graphs), or "auto": words for the
+    # scores that `train pairs` computed from words and graphs, claims for ratings, counts and everything else
+    features: Literal["auto", "claims", "words"] = "auto"
+    # First weights of an embedded encoder's head: "random", or "shipped", the head that comes with radgauge
+    start: Literal["random", "shipped"] = "random"
     epochs: int = 20  # At most
     patience: int = 5  # Epochs without a better validation tau before training stops
     batch_size: int = 16  # Pairs per step
@@ -56,6 +63,10 @@ class EstimatorSettings:
         known = ("higher" if LEARNED[self.target] else "lower") if self.target in LEARNED else self.direction
         if self.direction not in ("auto", known):
             raise UsageError(f"of {self.target}, {known} is better")
+        if self.encoder != "embedded" and (self.features, self.start) != ("auto", "random"):
+            raise UsageError(f"features and start are of the encoder 'embedded', got encoder={self.encoder!r}")
+        if self.start == "shipped" and (self.counts or self.features == "words" or self.hidden_sizes != SHIPPED):
+            raise UsageError("start=shipped is for one target, features=claims and hidden_sizes=64+32")
         for name in ("epochs", "patience", "batch_size", "accumulate", "save_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
@@ -91,6 +102,6 @@ class EstimatorSettings:
             accumulate=1,
             learning_rate=1e-3,
             weight_decay=0.05,
-            hidden_sizes=(64, 32),
+            hidden_sizes=SHIPPED,
         )
         return replace(small, **changes)

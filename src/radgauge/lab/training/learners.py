@@ -13,17 +13,15 @@ from radgauge.core.errors import require
 from radgauge.core.readings import Readings
 from radgauge.encoders.checkpoints.hub import pick_device
 from radgauge.encoders.text.crepe_network import HEADS
-from radgauge.encoders.text.embedded_estimator import save_embedded
+from radgauge.encoders.text.embedded_estimator import load_embedded, save_embedded
 from radgauge.encoders.text.estimator import DEFAULTS, ENCODERS, Loaded, build, save_estimator
 from radgauge.encoders.text.feed_forward import head_of
 from radgauge.encoders.text.report_sketch import CLAIMS, WORDS_AND_GRAPH, ReportSketch
-from radgauge.lab.training.estimator_settings import ERROR_COUNTS, EstimatorSettings
+from radgauge.lab.training.estimator_settings import EstimatorSettings
 from radgauge.lab.training.pair_files import PairTable
 
 Index = NDArray[np.intp]
 EMBEDDED_FILE, COUNTS_FILE = "comet_embedded.npz", "crepe_embedded.npz"
-OF_FINDINGS = ("errors_quality", ERROR_COUNTS)
-"""Targets made of findings, for which the sketch holds claims instead of words."""
 TEXTS_AT_ONCE = 32  # in validation; every layer of each is held
 PAIRS_AT_ONCE = 1024
 
@@ -57,7 +55,7 @@ def make_learner(settings: EstimatorSettings, *, train: PairTable, validation: P
         np.where(counted, train.target, 0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
     ).tolist()
     if settings.encoder == "embedded":
-        return SketchLearner(settings, train.texts, validation.texts, start=start)
+        return SketchLearner(settings, train, validation, means=start)
     if settings.counts:
         from radgauge.lab.training.count_heads import PairLearner
 
@@ -71,28 +69,46 @@ class SketchLearner:
     def __init__(
         self,
         settings: EstimatorSettings,
-        train: Sequence[str],
-        validation: Sequence[str],
+        train: PairTable,
+        validation: PairTable,
         *,
-        start: Sequence[float],
+        means: Sequence[float],
     ) -> None:
         torch = require("torch", extra="models")
         from radgauge.encoders.text.comet_network import FeedForward
 
         self.settings, self.device = settings, pick_device(settings.device)
-        self.sketch = ReportSketch(CLAIMS if settings.target in OF_FINDINGS else WORDS_AND_GRAPH)
+        self.sketch = ReportSketch(WORDS_AND_GRAPH if settings.features == "words" else CLAIMS)
         reading = Readings()
         self._vectors = [
-            torch.from_numpy(self.sketch.vectors(texts, reading=reading)).to(self.device)
-            for texts in (train, validation)
+            torch.from_numpy(self.sketch.vectors(table.texts, reading=reading)).to(self.device)
+            for table in (train, validation)
         ]
         self._counts = settings.counts
-        biases = [*start, *[0.0] * len(start)] if self._counts else start
+        biases = [*means, *[0.0] * len(means)] if self._counts else means
         self.module = FeedForward(
             4 * self.sketch.dimensions, settings.hidden_sizes, dropout=settings.dropout, outputs=len(biases)
         ).to(self.device)
         with torch.no_grad():
             self.module.ff[-1].bias.copy_(torch.tensor(biases))  # the mean target: epochs are few
+        if settings.start == "shipped":
+            self._start_from_shipped(train)
+
+    def _start_from_shipped(self, train: PairTable) -> None:
+        """Take the head that ships, its output put on the scale of the training targets by least squares."""
+        torch = require("torch", extra="models")
+        head = load_embedded().head
+        linear = [part for part in self.module.ff if isinstance(part, torch.nn.Linear)]
+        with torch.no_grad():
+            for part, weight, bias in zip(linear, head.weights, head.biases, strict=True):
+                part.weight.copy_(torch.from_numpy(np.asarray(weight, np.float32)))
+                part.bias.copy_(torch.from_numpy(np.asarray(bias, np.float32)))
+            self.module.eval()
+            scores = _scores(self.module, self._vectors[0], train.candidate, train.reference)
+            if np.ptp(scores) > 0 and np.ptp(train.target) > 0:
+                slope, intercept = np.polyfit(scores, train.target.astype(np.float64), 1)
+                linear[-1].weight.mul_(float(slope))
+                linear[-1].bias.mul_(float(slope)).add_(float(intercept))
 
     def predict(self, candidate: Index, reference: Index) -> Any:
         vectors = self._vectors[0]

@@ -104,6 +104,7 @@ class PairTable:
     candidate: NDArray[np.intp]  # Position of each pair's candidate (COMET's mt)
     target: NDArray[np.float32]  # What the estimator is to say: a value, or errors in six categories (pairs, 6)
     ids: tuple[tuple[str, str], ...]  # Two ids per pair, for people
+    computed: bool = False  # True if `train pairs` computed the target, from words and graphs
 
     def __len__(self) -> int:
         return len(self.target)
@@ -251,6 +252,7 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
         np.array(candidate, dtype=np.intp),
         np.array(values, dtype=np.float32),
         tuple(ids),
+        computed=reports is not None and target in TARGETS,
     )
 
 
