@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,16 @@ def test_results_by_output_values_and_tables() -> None:
 
 def _only(results: rg.Results, output: str) -> rg.Results:
     return rg.Results({output: results[output]})
+
+
+def test_the_page_of_jobs_counts_its_own_blocks() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "jobs.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:a |agree).+?\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.M)
+    counted = []
+    for block in re.findall(r"```text\n(.+?)```", page, re.S):
+        counts: list[int] = []
+        for part in block.split("# now"):
+            commands = [shlex.split(line) for line in part.splitlines() if line.startswith("radgauge")]
+            counts += [len(commands), sum(word.startswith("-") for words in commands for word in words)]
+        counted.append(tuple(map(str, counts)))
+    assert rows == counted

@@ -26,9 +26,10 @@ from radgauge.behaviour import (
 )
 from radgauge.core.cache import Cache
 from radgauge.core.metric import Metric
-from radgauge.core.readings import Readings
+from radgauge.core.readings import Readings, _key
 from radgauge.core.registry import METRICS, load
 from radgauge.core.signature import component, digest, probe_digest, read_behaviour, unreleased_state
+from radgauge.encoders.text.chexbert_network import ChexbertReader
 from radgauge.metrics.ratescore import RateScore
 from radgauge.reader import ReportReader
 
@@ -80,6 +81,13 @@ def test_published_networks_name_the_version_of_their_fixtures(monkeypatch: pyte
     monkeypatch.setattr(RateScore, "parts", lambda self: {})  # would look for the checkpoints
     assert f"|{component('networks').replace('-', ':')}|v:" in RateScore(models="published").signature()
     assert "networks" not in RateScore().signature()
+
+
+def test_cached_readings_of_published_networks_are_found_by_the_version_of_their_fixtures(tmp_path: Path) -> None:
+    weights = tmp_path / "chexbert.pth"
+    weights.write_bytes(b"weights")
+    reader = ChexbertReader(str(weights), str(tmp_path))
+    assert _key(reader).endswith(f"|{component('networks')}")
 
 
 def test_cached_readings_are_found_by_version_and_lexicon(tmp_path: Path) -> None:

@@ -253,4 +253,4 @@ def _key(reader: Reader[Any]) -> str:
     module = type(reader).__module__
     if not module.startswith("radgauge."):
         return signature
-    return signature + (f"|{component('networks')}" if ".models." in module else unreleased_state())
+    return signature + (f"|{component('networks')}" if ".encoders." in module else unreleased_state())
