@@ -88,8 +88,8 @@ class MeteorProcess:
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(timeout=5)
         self._errors.seek(0)
-        said = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        reason = said[0] if said else f"exit code {self._child.returncode}"
+        messages = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        reason = messages[0] if messages else f"exit code {self._child.returncode}"
         return ModelError(f"METEOR's Java program ended before it answered: {reason}")
 
 
@@ -134,13 +134,13 @@ def command() -> list[str]:
 def java(program: str = "METEOR 1.5") -> str:
     """The Java runtime: $JAVA_HOME/bin/java, or the first on the PATH."""
     home = os.environ.get("JAVA_HOME")
-    found = (shutil.which("java", path=str(Path(home) / "bin")) if home else None) or shutil.which("java")
-    if found is None:
+    executable = (shutil.which("java", path=str(Path(home) / "bin")) if home else None) or shutil.which("java")
+    if executable is None:
         raise ModelError(
             f"{program} is a Java program and there is no java on the PATH (nor under JAVA_HOME); "
             "install a Java runtime, version 8 or later"
         )
-    return found
+    return executable
 
 
 def stop() -> None:

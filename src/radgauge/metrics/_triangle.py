@@ -58,10 +58,10 @@ def cosine(left: Points, right: Points) -> Values:
     """Cosine of each pair of vectors; 1 where they are equal, NaN where one alone is zero."""
     a, b = (np.asarray(points, dtype=np.float64) for points in (left, right))
     product = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    found = np.full(len(a), np.nan)
-    np.divide(np.sum(a * b, axis=1), product, out=found, where=product > 0)
-    found[np.all(a == b, axis=1)] = 1.0
-    clipped: Values = np.clip(found, -1.0, 1.0)
+    cosines = np.full(len(a), np.nan)
+    np.divide(np.sum(a * b, axis=1), product, out=cosines, where=product > 0)
+    cosines[np.all(a == b, axis=1)] = 1.0
+    clipped: Values = np.clip(cosines, -1.0, 1.0)
     return clipped
 
 
@@ -74,7 +74,7 @@ def elasticities(lengths: Values) -> Values:
     squares = np.asarray(lengths, dtype=np.float64) ** 2
     total = squares.sum(axis=1, keepdims=True)
     sixteen = np.sum(squares * (total - 2 * squares), axis=1, keepdims=True)  # 16 times the squared area
-    found = np.full(squares.shape, np.nan)
+    slopes = np.full(squares.shape, np.nan)
     small = 1e-12 * total**2
-    np.divide(2 * squares * (total - 2 * squares), sixteen, out=found, where=sixteen > small)
-    return found
+    np.divide(2 * squares * (total - 2 * squares), sixteen, out=slopes, where=sixteen > small)
+    return slopes

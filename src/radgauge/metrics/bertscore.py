@@ -105,10 +105,10 @@ class BertScore(Metric):
 
     def parts(self) -> Mapping[str, str]:
         """What makes the vectors, and the baseline."""
-        found = {"vectors": self._vectors_signature(), "references": "best"}
+        signature = {"vectors": self._vectors_signature(), "references": "best"}
         if self.rescale:
-            found["chance"] = self._baseline().name
-        return found
+            signature["chance"] = self._baseline().name
+        return signature
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Per case F1, precision and recall."""
@@ -117,14 +117,14 @@ class BertScore(Metric):
             candidates, references = ([_collapse(text) for text in side] for side in (candidates, references))
         pairs = list(zip(candidates, references, strict=True))
         weights = self._weights(candidates, references, reading) if self.idf else None
-        known, empty = self._matched(reading)
-        for block, read in self._blocks([pair for pair in dict.fromkeys(pairs) if pair not in known], reading):
+        matches, empty = self._matched(reading)
+        for block, read in self._blocks([pair for pair in dict.fromkeys(pairs) if pair not in matches], reading):
             for pair in block:
-                mine, theirs = read[pair[0]], read[pair[1]]
-                known[pair] = greedy_match(mine, theirs, weights=weights)
-                if mine.empty or theirs.empty:
+                candidate_text, reference_text = read[pair[0]], read[pair[1]]
+                matches[pair] = greedy_match(candidate_text, reference_text, weights=weights)
+                if candidate_text.empty or reference_text.empty:
                     empty.add(pair)
-        values = np.array([known[pair] for pair in pairs]).reshape(len(pairs), 3)
+        values = np.array([matches[pair] for pair in pairs]).reshape(len(pairs), 3)
         blank = np.array([pair in empty for pair in pairs], dtype=bool)
         values[blank] = 0.0
         if self.rescale:
@@ -155,12 +155,12 @@ class BertScore(Metric):
         values = dict(zip(self.columns, map(float, rows[0]), strict=True))
         texts = [_collapse(t) if self.collapse_spaces else t for t in (case.candidate, case.references[0])]
         read = self._read(texts, reading)
-        mine, theirs = (read[text] for text in texts)
-        if mine.empty or theirs.empty:
+        candidate_text, reference_text = (read[text] for text in texts)
+        if candidate_text.empty or reference_text.empty:
             return Explanation(self.name, values)
-        of_mine, of_theirs = closest_cosines(mine.vectors, theirs.vectors)
+        of_mine, of_theirs = closest_cosines(candidate_text.vectors, reference_text.vectors)
         notes = []
-        for kind, side, best in (("added", mine, of_mine), ("missing", theirs, of_theirs)):
+        for kind, side, best in (("added", candidate_text, of_mine), ("missing", reference_text, of_theirs)):
             where = "candidate" if kind == "added" else "reference"
             shown = [i for i in np.argsort(best, kind="stable") if side.counted[i]][:5]
             notes += [
@@ -212,11 +212,13 @@ class BertScore(Metric):
         self, candidates: Sequence[str], references: Sequence[str], reading: Readings
     ) -> Mapping[Any, float]:
         """Of the tokens by their rarity, in these references or in those of the run."""
-        known: Frequencies | None = reading.once(self.pass_key, lambda: None)
-        if known is None:
+        frequencies: Frequencies | None = reading.once(self.pass_key, lambda: None)
+        if frequencies is None:
             return idf_weights(self._keys(references, reading))
-        keys = list({key for each in self._keys([*candidates, *references], reading) for key in each})
-        return idf_of_counts(known.documents, zip(keys, known.of(key_hashes(keys)).tolist(), strict=True))
+        keys = list({key for tokens in self._keys([*candidates, *references], reading) for key in tokens})
+        return idf_of_counts(
+            frequencies.documents, zip(keys, frequencies.of(key_hashes(keys)).tolist(), strict=True)
+        )
 
     def _matched(self, reading: Readings) -> tuple[dict[Pair, tuple[float, float, float]], set[Pair]]:
         """Values of the pairs that another metric of the run asked for, and which pairs have an empty side.
@@ -241,14 +243,14 @@ class BertScore(Metric):
         if self.models == EMBEDDED:
             yield pairs, self._read(texts, reading)
             return
-        place = {text: at for at, text in reversed(list(enumerate(reference for _, reference in pairs)))}
-        pairs = sorted(pairs, key=lambda pair: place[pair[1]])
+        index = {text: at for at, text in reversed(list(enumerate(reference for _, reference in pairs)))}
+        pairs = sorted(pairs, key=lambda pair: index[pair[1]])
         left = Counter(text for pair in pairs for text in pair)
         held: dict[str, TokenVectors] = {}
         for start in range(0, len(pairs), PAIRS_AT_ONCE):
             block = pairs[start : start + PAIRS_AT_ONCE]
-            wanted = list(dict.fromkeys(text for pair in block for text in pair if text not in held))
-            held.update(zip(wanted, reading.fork().of(self._reader(), wanted), strict=True))
+            missing = list(dict.fromkeys(text for pair in block for text in pair if text not in held))
+            held.update(zip(missing, reading.fork().of(self._reader(), missing), strict=True))
             yield block, held
             left.subtract(text for pair in block for text in pair)
             for text in [text for text in held if not left[text]]:

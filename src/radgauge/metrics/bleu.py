@@ -25,7 +25,7 @@ from radgauge.text.tokenizers import TokenReader, locate
 Side = tuple[str, Sequence[str]]
 """A text and its words."""
 
-_PLACES = 20  # occurrences of one phrase looked at: keeps a text of one repeated word from taking for ever
+_MAX_POSITIONS = 20  # occurrences of one phrase looked at: keeps a text of one repeated word from taking for ever
 
 
 def shared_phrases(candidate: Side, reference: Side, *, shortest: int = 2) -> list[Note]:
@@ -37,17 +37,17 @@ def shared_phrases(candidate: Side, reference: Side, *, shortest: int = 2) -> li
     """
     text, words = candidate
     other_text, others = reference
-    places: dict[tuple[str, ...], list[int]] = {}
+    positions: dict[tuple[str, ...], list[int]] = {}
     for start in range(len(others) - shortest + 1):
-        found = places.setdefault(tuple(others[start : start + shortest]), [])
-        if len(found) < _PLACES:
-            found.append(start)
+        starts = positions.setdefault(tuple(others[start : start + shortest]), [])
+        if len(starts) < _MAX_POSITIONS:
+            starts.append(start)
     spans, other_spans = locate(text, words), locate(other_text, others)
     notes = []
     position = 0
     while position <= len(words) - shortest:
         size, where = 0, 0
-        for start in places.get(tuple(words[position : position + shortest]), ()):
+        for start in positions.get(tuple(words[position : position + shortest]), ()):
             length = _common(words, position, others, start)
             if length > size:
                 size, where = length, start
@@ -63,28 +63,28 @@ def shared_phrases(candidate: Side, reference: Side, *, shortest: int = 2) -> li
                 )
             )
         position += max(size, 1)
-    known, known_others = set(words), set(others)
+    vocabulary, known_others = set(words), set(others)
     added = [i for i, word in enumerate(words) if word not in known_others]
-    missing = [i for i, word in enumerate(others) if word not in known]
+    missing = [i for i, word in enumerate(others) if word not in vocabulary]
     if added:
         listed = ", ".join(dict.fromkeys(words[i] for i in added))
         notes.append(
-            Note("added", f"only in the candidate: {listed}", candidate_spans=_each(spans[i] for i in added))
+            Note("added", f"only in the candidate: {listed}", candidate_spans=_located(spans[i] for i in added))
         )
     if missing:
         listed = ", ".join(dict.fromkeys(others[i] for i in missing))
-        places_of = _each(other_spans[i] for i in missing)
+        places_of = _located(other_spans[i] for i in missing)
         notes.append(Note("missing", f"only in the reference: {listed}", reference_spans=places_of))
     return notes
 
 
 def cover(spans: Iterable[Span | None]) -> tuple[Span, ...]:
     """One span from the first to the last of these."""
-    known = [span for span in spans if span is not None]
-    return ((known[0][0], known[-1][1]),) if known else ()
+    located = [span for span in spans if span is not None]
+    return ((located[0][0], located[-1][1]),) if located else ()
 
 
-def _each(spans: Iterable[Span | None]) -> tuple[Span, ...]:
+def _located(spans: Iterable[Span | None]) -> tuple[Span, ...]:
     return tuple(span for span in spans if span is not None)
 
 
@@ -226,8 +226,8 @@ class Bleu(Metric):
         notes = []
         if self.variant == "standard":
             pairs = zip(rows[0, :ORDER], rows[0, ORDER : 2 * ORDER], strict=True)
-            found = ", ".join(f"{match:.0f} of {total:.0f}" for match, total in pairs)
-            notes.append(Note("info", f"n-grams of order 1 to 4 found in the reference: {found}"))
+            matched = ", ".join(f"{match:.0f} of {total:.0f}" for match, total in pairs)
+            notes.append(Note("info", f"n-grams of order 1 to 4 found in the reference: {matched}"))
             notes.append(
                 Note("info", f"{rows[0, ORDER]:.0f} words against {rows[0, -1]:.0f} in the closest reference")
             )
@@ -274,8 +274,8 @@ def cxr_bleu2(matches: Rows, length: ArrayLike, goal: ArrayLike) -> Rows:
 
 def brevity_penalty(length: ArrayLike, goal: ArrayLike) -> Rows:
     """1 for a candidate longer than the reference, exp(1 - goal / length) otherwise."""
-    words, wanted = np.asarray(length, dtype=np.float64), np.asarray(goal, dtype=np.float64)
-    penalty: Rows = np.where(words > wanted, 1.0, np.exp(1 - wanted / np.maximum(words, 1)))
+    words, target = np.asarray(length, dtype=np.float64), np.asarray(goal, dtype=np.float64)
+    penalty: Rows = np.where(words > target, 1.0, np.exp(1 - target / np.maximum(words, 1)))
     return penalty
 
 

@@ -132,13 +132,19 @@ class Chexbert(Metric):
         values = self.case_scores(self.measure([case], reading=reading))[0]
         codes = condition_codes([case.candidate, case.references[0]], reading=reading, models=self.models)
         notes = []
-        for name, mine, theirs in zip(CONDITIONS, codes[0], codes[1], strict=True):
-            if mine == theirs == BLANK:
+        for name, candidate_code, reference_code in zip(CONDITIONS, codes[0], codes[1], strict=True):
+            if candidate_code == reference_code == BLANK:
                 continue
-            kind = "matched" if mine == theirs else "changed"
-            if BLANK in (mine, theirs):
-                kind = "missing" if mine == BLANK else "added"
-            notes.append(Note(kind, f"{name}: {STATES[theirs]} in the reference, {STATES[mine]} in the candidate"))
+            kind = "matched" if candidate_code == reference_code else "changed"
+            if BLANK in (candidate_code, reference_code):
+                kind = "missing" if candidate_code == BLANK else "added"
+            notes.append(
+                Note(
+                    kind,
+                    f"{name}: {STATES[reference_code]} in the reference, "
+                    f"{STATES[candidate_code]} in the candidate",
+                )
+            )
         return Explanation(self.name, dict(zip(self.columns, map(float, values), strict=True)), tuple(notes))
 
     def _count(self, candidate: Codes, reference: Codes) -> Rows:
@@ -153,30 +159,30 @@ class Chexbert(Metric):
         right, added, missed = (np.zeros(candidate.shape) for _ in range(3))
         same = np.ones(candidate.shape, dtype=bool)
         for members in classes:
-            mine, theirs = np.isin(candidate, members), np.isin(reference, members)
-            right += heeded & mine & theirs
-            added += heeded & mine & ~theirs
-            missed += heeded & ~mine & theirs
-            same &= ~heeded | (mine == theirs)
+            in_candidate, in_reference = np.isin(candidate, members), np.isin(reference, members)
+            right += heeded & in_candidate & in_reference
+            added += heeded & in_candidate & ~in_reference
+            missed += heeded & ~in_candidate & in_reference
+            same &= ~heeded | (in_candidate == in_reference)
         exact = same[:, list(FIVE)].all(axis=1, keepdims=True)
         return np.hstack([right, added, missed, exact])
 
     def _scores(self, sums: Rows, cases: Rows, *, absent: str) -> Rows:
         right, added, missed = np.split(sums[..., : 3 * COUNT], 3, axis=-1)
-        each: Rows = _f1(right, added, missed)
-        found: list[Rows] = []
+        by_condition: Rows = _f1(right, added, missed)
+        columns: list[Rows] = []
         for chosen in (list(range(COUNT)), list(FIVE)):
             total = [part[..., chosen].sum(axis=-1) for part in (right, added, missed)]
-            mine, support = each[..., chosen], right[..., chosen] + missed[..., chosen]
-            occurs = ~np.isnan(mine)
-            known = np.where(occurs, mine, 0.0)
+            selected, support = by_condition[..., chosen], right[..., chosen] + missed[..., chosen]
+            occurs = ~np.isnan(selected)
+            defined = np.where(occurs, selected, 0.0)
             size = len(chosen) if absent == "zero" else occurs.sum(axis=-1)
-            macro: Rows = ratio(known.sum(axis=-1), np.where(occurs.any(axis=-1), size, 0))
-            found += [_f1(*total), macro, ratio((known * support).sum(axis=-1), support.sum(axis=-1))]
-        found.append(ratio(sums[..., -1], cases))
+            macro: Rows = ratio(defined.sum(axis=-1), np.where(occurs.any(axis=-1), size, 0))
+            columns += [_f1(*total), macro, ratio((defined * support).sum(axis=-1), support.sum(axis=-1))]
+        columns.append(ratio(sums[..., -1], cases))
         if self.per_condition:
-            found += list(np.moveaxis(each, -1, 0))
-        return np.stack(found, axis=-1)
+            columns += list(np.moveaxis(by_condition, -1, 0))
+        return np.stack(columns, axis=-1)
 
 
 def _f1(right: Rows, added: Rows, missed: Rows) -> Rows:

@@ -136,7 +136,7 @@ class ChexbertSimilarity(Metric):
         from radgauge.encoders.text.chexbert_network import chexbert_reader
 
         labelled = reading.of(chexbert_reader(self.models), texts)
-        return np.array([each.embedding for each in labelled] or np.zeros((0, 1)), dtype=np.float64)
+        return np.array([labels.embedding for labels in labelled] or np.zeros((0, 1)), dtype=np.float64)
 
 
 def _speaks_of_findings(report: ReportReading) -> bool:

@@ -78,8 +78,10 @@ class Cider(Metric):
             return np.full((len(cases), 1), np.nan)
         reader = TokenReader(self.tokenizer, lowercase=self.lowercase)
         counted = count_ngrams(reading.of(reader, pairing.texts), order=ORDER, hashed=True)
-        known: Frequencies | None = reading.once(self.pass_key, lambda: None)
-        weights = _squared_idf(counted, pairing, cases) if known is None else _known_idf(counted, known)
+        frequencies: Frequencies | None = reading.once(self.pass_key, lambda: None)
+        weights = (
+            _squared_idf(counted, pairing, cases) if frequencies is None else _known_idf(counted, frequencies)
+        )
         norms = np.sqrt(counted.by_order(counted.counts.multiply(counted.counts).tocsr(), weights))
 
         candidate = pairing.candidate
@@ -141,8 +143,8 @@ def _squared_idf(counted: NgramCounts, pairing: Pairing, cases: Sequence[Case]) 
     return _idf(*_document_frequency(counted, pairing, cases))
 
 
-def _known_idf(counted: NgramCounts, known: Frequencies) -> Floats:
-    return _idf(known.documents, known.of(_hashes(counted)))
+def _known_idf(counted: NgramCounts, frequencies: Frequencies) -> Floats:
+    return _idf(frequencies.documents, frequencies.of(_hashes(counted)))
 
 
 def _idf(documents: int, frequency: Counts) -> Floats:

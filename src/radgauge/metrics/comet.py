@@ -83,8 +83,8 @@ class Comet(Metric):
     @property
     def typical_range(self) -> tuple[float, float] | None:
         """Where the scores of validation pairs fell (all but one in a hundred), if the checkpoint knows."""
-        found = self._about().get("range")
-        return (float(found[0]), float(found[1])) if found else None
+        bounds = self._about().get("range")
+        return (float(bounds[0]), float(bounds[1])) if bounds else None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -111,16 +111,16 @@ class Comet(Metric):
         """The prediction for each case, by its best reference."""
         candidates, references, owner = reference_pairs(cases)
         texts = list(dict.fromkeys(text for text in (*candidates, *references) if has_words(text)))
-        place = {text: at for at, text in enumerate(texts)}
+        index = {text: at for at, text in enumerate(texts)}
         values = np.full((len(owner), 1), np.nan)
         able = [
-            at for at, pair in enumerate(zip(candidates, references, strict=True)) if set(pair) <= place.keys()
+            at for at, pair in enumerate(zip(candidates, references, strict=True)) if set(pair) <= index.keys()
         ]
         if able:
             values[able, 0] = self._score(
                 texts,
-                np.array([place[candidates[at]] for at in able], dtype=np.intp),
-                np.array([place[references[at]] for at in able], dtype=np.intp),
+                np.array([index[candidates[at]] for at in able], dtype=np.intp),
+                np.array([index[references[at]] for at in able], dtype=np.intp),
                 reading,
             )
         rows = np.full((len(cases), 1), np.nan)
@@ -167,13 +167,13 @@ class Comet(Metric):
     def _target(self) -> str:
         if self.target != "auto":
             return self.target
-        found = str(self._about().get("target", ""))
-        if found not in TARGETS and not (found and isinstance(self._about().get("higher_is_better"), bool)):
+        named = str(self._about().get("target", ""))
+        if named not in TARGETS and not (named and isinstance(self._about().get("higher_is_better"), bool)):
             raise ModelError(
                 f"{self.models} does not say what it was trained on (no radgauge.json); "
                 f"name it: comet:target={', '.join(TARGETS)}"
             )
-        return found
+        return named
 
     def _about(self) -> Mapping[str, Any]:
         if (file := self._file()) is not None:
@@ -182,20 +182,20 @@ class Comet(Metric):
         if not path.is_file():
             return {}
         try:
-            found = parse_json(path.read_text(encoding="utf-8"))
+            content = parse_json(path.read_text(encoding="utf-8"))
         except json.JSONDecodeError as error:
             raise ModelError(f"{path} must be JSON, got: {error}") from error
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     def _file(self) -> Path | None:
         from radgauge.encoders.text.embedded_estimator import EMBEDDED as SHIPPED
 
         if self.models == EMBEDDED:
             return SHIPPED
-        given = Path(self.models).expanduser()
-        if given.suffix == ".npz":
-            return given
-        inside = given / "comet_embedded.npz"
+        path = Path(self.models).expanduser()
+        if path.suffix == ".npz":
+            return path
+        inside = path / "comet_embedded.npz"
         return inside if inside.is_file() else None
 
     def _folder(self) -> str:
@@ -204,17 +204,17 @@ class Comet(Metric):
                 "comet has no checkpoint that can be fetched: the authors' four are not on a public hub; "
                 "name a checkpoint folder with models=PATH, or train one with `radgauge train estimator`"
             )
-        given = Path(self.models).expanduser()
-        inside = given / self.name
-        if not (given / "hparams.yaml").is_file() and inside.is_dir():
-            given = inside
-        if not given.is_dir():
+        path = Path(self.models).expanduser()
+        inside = path / self.name
+        if not (path / "hparams.yaml").is_file() and inside.is_dir():
+            path = inside
+        if not path.is_dir():
             raise ModelError(f"comet: {self.models} must be a checkpoint folder, and is not there")
-        if not (given / "hparams.yaml").is_file():
+        if not (path / "hparams.yaml").is_file():
             raise ModelError(
-                f"{given} has no hparams.yaml; a COMET checkpoint is a folder with it and checkpoints/"
+                f"{path} has no hparams.yaml; a COMET checkpoint is a folder with it and checkpoints/"
             )
-        return str(given)
+        return str(path)
 
     def _score(
         self, texts: Sequence[str], candidate: NDArray[np.intp], reference: NDArray[np.intp], reading: Readings

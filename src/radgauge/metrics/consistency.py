@@ -115,7 +115,9 @@ def _says_little(concept: str, knowledge: Knowledge) -> bool:
 def _is_apart(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
     """Return True if the normal structure is commonly named without the organ inside: mediastinum and heart."""
     apart, structures = _TABLE["normal"]["apart"], _structures(finding, knowledge)
-    return bool(denial.places) and all(not structures.isdisjoint(apart.get(place, ())) for place in denial.places)
+    return bool(denial.places) and all(
+        not structures.isdisjoint(apart.get(location, ())) for location in denial.places
+    )
 
 
 def _structures(finding: Finding, knowledge: Knowledge) -> frozenset[str]:
@@ -143,11 +145,11 @@ def _in_region(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
     concepts = knowledge.lexicon.concepts
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
-    places = denial.places or {
-        place for name in denial.concepts if name in concepts for place in concepts[name].location
+    locations = denial.places or {
+        site for name in denial.concepts if name in concepts for site in concepts[name].location
     }
     structures = _structures(finding, knowledge)
-    return not places or any(knowledge.places.related(a, b) for a in places for b in structures)
+    return not locations or any(knowledge.places.related(a, b) for a in locations for b in structures)
 
 
 def between_sections(
@@ -193,9 +195,10 @@ def between_sections(
 def _are_siblings(match: Match, knowledge: Knowledge) -> bool:
     """Return True if both name parts of one kind, two lobes, two discs: other places may be neighbours."""
     ancestors = knowledge.similarity.ancestors
-    places = match.reference.locations, match.candidate.locations
-    return all(places) and any(
-        all(kind in ancestors(place) for place in (*places[0], *places[1])) for kind in _TABLE["place"]["kinds"]
+    sites = match.reference.locations, match.candidate.locations
+    return all(sites) and any(
+        all(kind in ancestors(location) for location in (*sites[0], *sites[1]))
+        for kind in _TABLE["place"]["kinds"]
     )
 
 
@@ -324,7 +327,7 @@ class Consistency(Metric):
         if np.isnan(row[0]):
             return Explanation(self.name, values)
         issues = self.inconsistencies(case, reading=reading)
-        notes = (Note("contradicted", each.text, (), each.spans, {"kind": each.kind}) for each in issues)
+        notes = (Note("contradicted", issue.text, (), issue.spans, {"kind": issue.kind}) for issue in issues)
         return Explanation(self.name, values, tuple(notes))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
@@ -355,7 +358,7 @@ def _sections(text: str) -> list[Span]:
         [(part.start, part.end) for part in split_sections(text) if part.name == name and part.start < part.end]
         for name in ("findings", "impression")
     ]
-    return [span for (span,) in spans] if all(len(each) == 1 for each in spans) else []
+    return [span for (span,) in spans] if all(len(section) == 1 for section in spans) else []
 
 
 def _texts(text: str) -> list[str]:

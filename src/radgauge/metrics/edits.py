@@ -185,9 +185,9 @@ def edits_of(profile: Profile, reference: Findings, candidate: Findings) -> tupl
     changes: dict[int, _Change] = {}
     inserted: dict[int, bool] = {}
     likely = numbers()["support"]["likely"]
-    asked = [_asked_by(error, reference, candidate) for error in profile.errors if error.support < likely]
-    asked += [_asked_by_advice(advice) for advice in profile.advice or ()]
-    for wrong, right, false, significant in asked:
+    requests = [_asked_by(error, reference, candidate) for error in profile.errors if error.support < likely]
+    requests += [_asked_by_advice(advice) for advice in profile.advice or ()]
+    for wrong, right, false, significant in requests:
         for at in wrong:
             change = changes.setdefault(at, _Change())
             change.right += [number for number in right if number not in change.right]
@@ -206,11 +206,11 @@ def edits_of(profile: Profile, reference: Findings, candidate: Findings) -> tupl
     return edits, set(changes)
 
 
-_Asked = tuple[list[int], list[int], Sequence[Span], bool]
+_Request = tuple[list[int], list[int], Sequence[Span], bool]
 """Wrong sentences of the candidate, the right one of the reference, false spans, significance."""
 
 
-def _asked_by(error: Error, reference: Findings, candidate: Findings) -> _Asked:
+def _asked_by(error: Error, reference: Findings, candidate: Findings) -> _Request:
     if error.category == OMITTED:  # where the candidate denies it, that sentence changes
         wrong = _sentences_at(error.spans, candidate)
     else:
@@ -223,9 +223,9 @@ def _asked_by(error: Error, reference: Findings, candidate: Findings) -> _Asked:
     return wrong, right[:1], false, error.significant
 
 
-def _asked_by_advice(advice: ChangedAdvice) -> _Asked:
+def _asked_by_advice(advice: ChangedAdvice) -> _Request:
     r, c = advice
-    wrong, right = ([each.sentence] if each is not None else [] for each in (c, r))
+    wrong, right = ([claim.sentence] if claim is not None else [] for claim in (c, r))
     return wrong, right, () if c is None else (c.span,), False
 
 

@@ -267,8 +267,8 @@ class Errors(Metric):
 
     def profiles(self, cases: Sequence[Case], *, reading: Readings) -> list[Profile | None]:
         """The errors of each case against its best reference; None if it cannot be judged."""
-        found = [self.profile(case, reading=reading) for case in cases]
-        return [None if each is None else each[0] for each in found]
+        profiled = [self.profile(case, reading=reading) for case in cases]
+        return [None if pair is None else pair[0] for pair in profiled]
 
     def profile(self, case: Case, *, reading: Readings) -> tuple[Profile, int] | None:
         """The errors of a case and which reference they are counted against; None if it cannot be judged."""
@@ -316,9 +316,11 @@ class Errors(Metric):
 
     def findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
         """Findings of each distinct text, derived once per run."""
-        known = self.knowledge()
-        found = reading.derive(self.report_reader(), texts, lambda read: findings_of(read, known), key="findings")
-        return dict(zip(texts, found, strict=True))
+        rules = self.knowledge()
+        by_text = reading.derive(
+            self.report_reader(), texts, lambda read: findings_of(read, rules), key="findings"
+        )
+        return dict(zip(texts, by_text, strict=True))
 
     def _arithmetic(self) -> Arithmetic:
         return Arithmetic(load_weights(self.weights))
@@ -336,7 +338,7 @@ class Errors(Metric):
         self, read: Mapping[str, Findings], soft: Mapping[Pair, SoftEvidence]
     ) -> Callable[[Case, Context], _Judged | None]:
         """A function that compares a case with each of its references and keeps the best."""
-        known, arithmetic = self.knowledge(), self._arithmetic()
+        rules, arithmetic = self.knowledge(), self._arithmetic()
 
         def judge(case: Case, context: Context) -> _Judged | None:
             candidate = read[case.candidate]
@@ -347,13 +349,13 @@ class Errors(Metric):
             for index, text in enumerate(case.references):
                 reference = read[text]
                 if reference.present if silent else _says_something(reference):
-                    aligned = align_findings(reference, candidate, known)
-                    profile = profile_of(aligned, reference, candidate, known, context)
+                    aligned = align_findings(reference, candidate, rules)
+                    profile = profile_of(aligned, reference, candidate, rules, context)
                     evidence = soft.get((case.candidate, text), SoftEvidence(0.0))
                     quality = evidence.applied_to(arithmetic.quality(profile))
-                    found = _Judged(quality, profile, aligned, index, evidence)
-                    if best is None or _order(found) > _order(best):
-                        best = found
+                    judged = _Judged(quality, profile, aligned, index, evidence)
+                    if best is None or _order(judged) > _order(best):
+                        best = judged
             return best
 
         return judge
@@ -389,8 +391,8 @@ def with_detection(values: Rows, counts: Rows) -> Rows:
     [0.667, 0.75, 0.6]
     """
     correct, false, missed = np.moveaxis(counts[..., DETECTION], -1, 0)
-    found = values.copy()
-    found[..., DETECTION] = np.stack(
+    merged = values.copy()
+    merged[..., DETECTION] = np.stack(
         [
             _share(2 * correct, 2 * correct + false + missed),
             _share(correct, correct + false),
@@ -398,7 +400,7 @@ def with_detection(values: Rows, counts: Rows) -> Rows:
         ],
         axis=-1,
     )
-    return found
+    return merged
 
 
 def _share(part: Rows, total: Rows) -> Rows:

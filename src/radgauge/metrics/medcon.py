@@ -28,7 +28,7 @@ from radgauge.io.vocabularies import read_semantic_types, read_terms
 WINDOW = 5  # tokens
 SHORTEST = 3  # characters
 TOKEN = re.compile(r"\w+|[^\w\s]")
-Found = Mapping[str, tuple[str, ...]]
+ConceptTerms = Mapping[str, tuple[str, ...]]
 """Term of the UMLS -> its concepts."""
 
 
@@ -51,12 +51,12 @@ class ConceptReader:
         """The release by its content."""
         return f"medcon:{umls_hash(self.umls)}|case:{self.case}"
 
-    def read(self, texts: Sequence[str]) -> list[Found]:
+    def read(self, texts: Sequence[str]) -> list[ConceptTerms]:
         """The terms that cover each text: longest first, none over another."""
-        known = concepts(self.umls, self.case)
-        return [self._terms(text, known) for text in texts]
+        terms = concepts(self.umls, self.case)
+        return [self._terms(text, terms) for text in texts]
 
-    def _terms(self, text: str, known: Mapping[str, tuple[str, ...]]) -> Found:
+    def _terms(self, text: str, terms: Mapping[str, tuple[str, ...]]) -> ConceptTerms:
         spans = [match.span() for match in TOKEN.finditer(text)]
         matches = []
         for first, (start, _) in enumerate(spans):
@@ -65,22 +65,22 @@ class ConceptReader:
                     continue
                 words = text[start:end]
                 key = words.lower() if self.case == "lower" or words.isupper() else words
-                if key in known:
+                if key in terms:
                     matches.append((start, end, key))
         matches.sort(key=lambda match: match[0] - match[1])  # the longest first; stable, so the leftmost of equals
         taken = bytearray(len(text))
-        found: dict[str, tuple[str, ...]] = {}
+        matched: dict[str, tuple[str, ...]] = {}
         for start, end, key in matches:
             if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)
-                found[key] = known[key]
-        return found
+                matched[key] = terms[key]
+        return matched
 
-    def pack(self, reading: Found, text: str) -> bytes:
+    def pack(self, reading: ConceptTerms, text: str) -> bytes:
         """JSON."""
         return json.dumps(reading).encode()
 
-    def unpack(self, packed: bytes, text: str) -> Found:
+    def unpack(self, packed: bytes, text: str) -> ConceptTerms:
         """What `pack` made."""
         return {term: tuple(cuis) for term, cuis in json.loads(packed).items()}
 
@@ -119,15 +119,15 @@ class Medcon(Metric):
         reader = ConceptReader(self.umls, self.case)
         umls_files(self.umls)  # before any text is read
         candidates, references, owner = reference_pairs(cases)
-        found = reading.of(reader, [*candidates, *references])
-        pairs = zip(found[: len(candidates)], found[len(candidates) :], strict=True)
-        values = np.array([[self._f1(mine, theirs)] for mine, theirs in pairs]).reshape(-1, 1)
+        concepts = reading.of(reader, [*candidates, *references])
+        pairs = zip(concepts[: len(candidates)], concepts[len(candidates) :], strict=True)
+        values = np.array([[self._f1(candidate, reference)] for candidate, reference in pairs]).reshape(-1, 1)
         rows = np.full((len(cases), 1), np.nan)
         best = best_reference(values, owner, cases=len(cases), higher_is_better=True)
         rows[best >= 0] = values[best[best >= 0]]
         return rows
 
-    def _f1(self, candidate: Found, reference: Found) -> float:
+    def _f1(self, candidate: ConceptTerms, reference: ConceptTerms) -> float:
         if not candidate or not reference:
             return np.nan if self.empty == "nan" else 0.0
         there = {cui for cuis in candidate.values() for cui in cuis}
@@ -138,24 +138,22 @@ class Medcon(Metric):
         """Which side has no concept."""
         if not case.candidate.strip():
             return "empty candidate"
-        [mine] = reading.of(ConceptReader(self.umls, self.case), [case.candidate])
-        return f"no UMLS concept found in the {'reference' if mine else 'candidate'}"
+        [concepts] = reading.of(ConceptReader(self.umls, self.case), [case.candidate])
+        return f"no UMLS concept found in the {'reference' if concepts else 'candidate'}"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """Terms of both sides, and those of one only."""
         value = float(self.measure([case], reading=reading)[0, 0])
         texts = [case.candidate, *case.references[:1]]
-        mine, *rest = reading.of(ConceptReader(self.umls, self.case), texts)
+        own, *rest = reading.of(ConceptReader(self.umls, self.case), texts)
         theirs = rest[0] if rest else {}
-        sides = [{cui for cuis in side.values() for cui in cuis} for side in (mine, theirs)]
+        sides = [{cui for cuis in side.values() for cui in cuis} for side in (own, theirs)]
         notes = [
             Note("matched" if not sides[0].isdisjoint(cuis) else "missing", f"{term} ({', '.join(cuis)})")
             for term, cuis in theirs.items()
         ]
         notes += [
-            Note("added", f"{term} ({', '.join(cuis)})")
-            for term, cuis in mine.items()
-            if sides[1].isdisjoint(cuis)
+            Note("added", f"{term} ({', '.join(cuis)})") for term, cuis in own.items() if sides[1].isdisjoint(cuis)
         ]
         return Explanation(self.name, {self.name: value}, tuple(notes))
 
@@ -191,10 +189,10 @@ def umls_hash(folder: str) -> str:
 def concepts(folder: str, case: str) -> dict[str, tuple[str, ...]]:
     """String -> concepts of the semantic groups that count, for strings that a window of tokens can hold."""
     terms, types = umls_files(folder)
-    wanted = {cui for cui, found in read_semantic_types(types).items() if not found.isdisjoint(semantic_types())}
-    found: dict[str, dict[str, None]] = {}
+    allowed = {cui for cui, kinds in read_semantic_types(types).items() if not kinds.isdisjoint(semantic_types())}
+    by_text: dict[str, dict[str, None]] = {}
     for term in read_terms(terms):
-        if term.concept in wanted and len(TOKEN.findall(term.text)) <= WINDOW:
+        if term.concept in allowed and len(TOKEN.findall(term.text)) <= WINDOW:
             key = term.text.lower() if case == "lower" else term.text
-            found.setdefault(key, {})[term.concept] = None
-    return {key: tuple(cuis) for key, cuis in found.items()}
+            by_text.setdefault(key, {})[term.concept] = None
+    return {key: tuple(cuis) for key, cuis in by_text.items()}

@@ -21,7 +21,7 @@ from radgauge.core.readings import Readings
 from radgauge.metrics import _meteor_java
 
 STATISTICS = 23
-LONGEST = 10_000
+MAX_WORDS = 10_000
 """Words: the program's memory ends somewhere above, and would take the whole run with it."""
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75  # the program's parameters for English
 WEIGHTS = np.array([1.0, 0.6, 0.8, 0.6])  # exact, stem, synonym, paraphrase
@@ -40,11 +40,11 @@ class MeteorReader:
 
     def read(self, texts: Sequence[str]) -> list[Rows]:
         """The program's 23 statistics of each group of texts."""
-        found = _meteor_java.statistics([json.loads(text) for text in texts])
-        for statistics in found:
+        counts = _meteor_java.statistics([json.loads(text) for text in texts])
+        for statistics in counts:
             if len(statistics) != STATISTICS:
                 raise ModelError(f"METEOR gave {len(statistics)} statistics where {STATISTICS} were expected")
-        return [np.array(statistics) for statistics in found]
+        return [np.array(statistics) for statistics in counts]
 
     def pack(self, reading: Rows, text: str) -> bytes:
         """Little-endian doubles."""
@@ -111,13 +111,15 @@ class Meteor(Metric):
         if not case.candidate.strip():
             return "empty candidate"
         if _too_long(case):
-            return f"too long for METEOR (over {LONGEST:,} words)"
+            return f"too long for METEOR (over {MAX_WORDS:,} words)"
         rows = Meteor(empty="zero").measure([case], reading=reading)
         return "reference has no words" if np.isnan(rows[0, 0]) else "candidate has no words"
 
 
 def _too_long(case: Case) -> bool:
-    return any(len(text) > LONGEST and len(text.split()) > LONGEST for text in (case.candidate, *case.references))
+    return any(
+        len(text) > MAX_WORDS and len(text.split()) > MAX_WORDS for text in (case.candidate, *case.references)
+    )
 
 
 def _meteor(rows: Rows) -> Rows:
@@ -133,11 +135,11 @@ def _meteor(rows: Rows) -> Rows:
     kinds = np.array([DELTA, 1 - DELTA])  # content words weigh three times as much as function words
     weighted_lengths = DELTA * (lengths - functions) + (1 - DELTA) * functions
     weighted_matches = np.einsum("...skt,s,k->...t", stages, WEIGHTS, kinds)
-    whole = (stages.sum(axis=(-3, -2)) == lengths).all(axis=-1) & (chunks == 1)  # a copy: no penalty
+    identical = (stages.sum(axis=(-3, -2)) == lengths).all(axis=-1) & (chunks == 1)  # a copy: no penalty
     with np.errstate(divide="ignore", invalid="ignore"):
         share = weighted_matches / weighted_lengths
         mean = 1 / ((1 - ALPHA) / share[..., 0] + ALPHA / share[..., 1])
-        fragmentation = np.where(whole, 0.0, chunks / matched.mean(axis=-1))
+        fragmentation = np.where(identical, 0.0, chunks / matched.mean(axis=-1))
         value = mean * (1 - GAMMA * fragmentation**BETA)
     value = np.where(np.isnan(value), 0.0, np.maximum(value, 0.0))
     return np.where(np.isnan(rows[..., 0]), np.nan, value)[..., None]

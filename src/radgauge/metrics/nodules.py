@@ -28,7 +28,7 @@ from radgauge.reader import ReportReader, load_lexicon
 
 _TABLE = shipped_toml(__file__, "nodules.toml")
 UNMEASURED = "unmeasured"
-CLASSES = (*(str(each["name"]) for each in _TABLE["class"]), UNMEASURED)
+CLASSES = (*(str(row["name"]) for row in _TABLE["class"]), UNMEASURED)
 ATTRIBUTES = ("size", "density", "calcified", "number")
 COLUMNS = (
     *("nodules_f1", "nodules_sensitivity", "nodules_false_positives", "nodules_n"),
@@ -58,14 +58,14 @@ class Nodule(NamedTuple):
         """Position in CLASSES."""
         if not self.dimensions:
             return CLASSES.index(UNMEASURED)
-        bounds = (each.get("below", math.inf) for each in _TABLE["class"])
+        bounds = (row.get("below", math.inf) for row in _TABLE["class"])
         return next(index for index, below in enumerate(bounds) if self.dimensions[0] < below)
 
     def describe(self) -> str:
         """Return the nodule in a few words."""
         size = " x ".join(f"{value:g}" for value in self.dimensions) + " mm" if self.dimensions else "unmeasured"
-        places = ", ".join(sorted(place.replace("_", " ") for place in self.finding.locations))
-        words = (size, self.density, self.calcium, "nodule", places or side_name(self.finding.sides))
+        sites = ", ".join(sorted(location.replace("_", " ") for location in self.finding.locations))
+        words = (size, self.density, self.calcium, "nodule", sites or side_name(self.finding.sides))
         return " ".join(word for word in words if word)
 
 
@@ -145,7 +145,7 @@ class Nodules(Metric):
         for row, case in zip(rows, cases, strict=True):
             comparisons = self._comparisons(case, reading)
             if comparisons:
-                row[:] = max((_counts(*each) for each in comparisons), key=_order)
+                row[:] = max((_counts(*comparison) for comparison in comparisons), key=_order)
         return rows
 
     def case_scores(self, rows: Rows) -> Rows:
@@ -185,7 +185,7 @@ class Nodules(Metric):
         comparisons = self._comparisons(case, reading)
         if not comparisons:
             return Explanation(self.name, values)
-        index, (theirs, ours, pairs) = max(enumerate(comparisons), key=lambda each: _order(_counts(*each[1])))
+        index, (theirs, ours, pairs) = max(enumerate(comparisons), key=lambda item: _order(_counts(*item[1])))
         notes = []
         for pair in pairs:
             r, c = pair
@@ -214,8 +214,12 @@ class Nodules(Metric):
             return []
         knowledge = _knowledge()
         ours = nodules_of(candidate, knowledge, organ=self.organ)
-        theirs = [nodules_of(each, knowledge, organ=self.organ) for each in references if _says_something(each)]
-        return [(each, ours, match_nodules(each, ours, knowledge)) for each in theirs]
+        theirs = [
+            nodules_of(reference, knowledge, organ=self.organ)
+            for reference in references
+            if _says_something(reference)
+        ]
+        return [(reference, ours, match_nodules(reference, ours, knowledge)) for reference in theirs]
 
 
 _Comparison = tuple[Sequence[Nodule], Sequence[Nodule], Sequence[Pair]]
@@ -251,18 +255,14 @@ def _is_nodule(finding: Finding, knowledge: Knowledge, table: Mapping[str, Seque
         return False
     if not finding.locations:
         return finding.concept in table["without_place"]
-    return any(organ in ancestors(place) for place in finding.locations for organ in table["organs"])
+    return any(organ in ancestors(location) for location in finding.locations for organ in table["organs"])
 
 
 def _density(finding: Finding) -> str:
-    for each in _TABLE["density"]:
-        named = any(concept in each["concepts"] for concept in finding.concepts)
-        if (
-            named
-            or not finding.descriptors.isdisjoint(each["words"])
-            or ("make-up", each["name"]) in finding.labels
-        ):
-            return str(each["name"])
+    for row in _TABLE["density"]:
+        named = any(concept in row["concepts"] for concept in finding.concepts)
+        if named or not finding.descriptors.isdisjoint(row["words"]) or ("make-up", row["name"]) in finding.labels:
+            return str(row["name"])
     return ""
 
 

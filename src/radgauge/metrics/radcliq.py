@@ -102,20 +102,20 @@ def _published_text() -> str:
 
 @functools.lru_cache(maxsize=16)
 def _parse_composite(version: str, text: str) -> Composite:
-    found = parse_json(text)
-    return _composite(found[version] if version in PUBLISHED else found, version)
+    content = parse_json(text)
+    return _composite(content[version] if version in PUBLISHED else content, version)
 
 
-def _composite(found: Any, version: str) -> Composite:
+def _composite(content: Any, version: str) -> Composite:
     try:
         terms = tuple(
             Term(
                 *(str(t["part"]), float(t["mean"]), float(t["scale"]), float(t["coefficient"])),
                 column=str(t.get("column", "")),
             )
-            for t in found["terms"]
+            for t in content["terms"]
         )
-        intercept = float(found["intercept"])
+        intercept = float(content["intercept"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{version} must have an 'intercept' and 'terms', each with part, mean, scale and coefficient; "
@@ -124,7 +124,7 @@ def _composite(found: Any, version: str) -> Composite:
     numbers = [intercept, *(value for t in terms for value in (t.mean, t.scale, t.coefficient))]
     if not terms or not all(map(math.isfinite, numbers)) or not all(t.scale > 0 for t in terms):
         raise InputError(f"{version} must have at least one term, finite numbers, and every scale above 0")
-    digest = hashlib.sha256(json.dumps([found["terms"], intercept], sort_keys=True).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(json.dumps([content["terms"], intercept], sort_keys=True).encode()).hexdigest()[:12]
     return Composite(terms, intercept, digest)
 
 
@@ -188,10 +188,10 @@ class RadCliQ(Metric):
 
     def parts(self) -> Mapping[str, str]:
         """The coefficients and every part with its own signature."""
-        found = {"coefficients": composite(self.version).hash}
+        entries = {"coefficients": composite(self.version).hash}
         for part in self._parts():
-            found[part.name] = "(" + part.signature().replace("|", ";") + ")"
-        return found
+            entries[part.name] = "(" + part.signature().replace("|", ";") + ")"
+        return entries
 
     def report_reader(self) -> ReportReader:
         """Return the embedded reader, which must understand a text."""
@@ -265,7 +265,7 @@ def _output(term: Term, part: Metric) -> int:
 @functools.lru_cache(maxsize=32)
 def _load_parts(version: str, digest: str, models: str, empty: str) -> tuple[Metric, ...]:
     rules = {"radgraph": "zero", "bertscore": "zero", "chexbert_similarity": "read", "bleu": "zero"}
-    found = []
+    parts = []
     for term in composite(version).terms:
         name = term.part.partition(":")[0]
         settings = {"empty": rules[name] if empty == "published" else "nan"} if name in rules else {}
@@ -276,5 +276,5 @@ def _load_parts(version: str, digest: str, models: str, empty: str) -> tuple[Met
                 f"radcliq: {version} was fitted to {term.column!r} and models={models} gives {part.columns[0]!r}; "
                 "use the models it was fitted with"
             )
-        found.append(part)
-    return tuple(found)
+        parts.append(part)
+    return tuple(parts)

@@ -107,36 +107,42 @@ class RadGraph(Metric):
             lambda read: graph_items(self._graph(read), case=self.case),
             key=("radgraph items", self.case),
         )
-        known = dict(zip(readable, items, strict=True))
+        by_text = dict(zip(readable, items, strict=True))
         nothing = graph_items({"entities": {}})
-        return [known.get(text, nothing) for text in texts]
+        return [by_text.get(text, nothing) for text in texts]
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side has no entities."""
-        found = self.items([case.candidate, *case.references], reading=reading)
+        graphs = self.items([case.candidate, *case.references], reading=reading)
         for where, texts in (("candidate", (case.candidate,)), ("reference", case.references)):
             for why in self.unread(texts, reading=reading).values():
                 return f"{where}: {why}"
-        return f"no entities found in the {'reference' if found[0].entities else 'candidate'}"
+        return f"no entities found in the {'reference' if graphs[0].entities else 'candidate'}"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """Entities and relations that both graphs have and those that one of them lacks."""
         rows = self.measure([case], reading=reading)
         graphs = self.graphs([case.candidate, case.references[0]], reading=reading)
-        mine, theirs = (
+        candidate_items, reference_items = (
             _described(graph, text)
             for graph, text in zip(graphs, (case.candidate, case.references[0]), strict=True)
         )
         notes = []
-        for key in dict.fromkeys((*theirs, *mine)):
-            kind = "matched" if key in mine and key in theirs else "added" if key in mine else "missing"
+        for key in dict.fromkeys((*reference_items, *candidate_items)):
+            kind = (
+                "matched"
+                if key in candidate_items and key in reference_items
+                else "added"
+                if key in candidate_items
+                else "missing"
+            )
             where = {"matched": "in both", "added": "only in the candidate", "missing": "only in the reference"}
             notes.append(
                 Note(
                     kind,
                     f"{where[kind]}: {key}",
-                    reference_spans=theirs.get(key, ()),
-                    candidate_spans=mine.get(key, ()),
+                    reference_spans=reference_items.get(key, ()),
+                    candidate_spans=candidate_items.get(key, ()),
                 )
             )
         return Explanation(self.name, dict(zip(self.columns, map(float, rows[0]), strict=True)), tuple(notes))
@@ -187,8 +193,8 @@ def f1_of_items(candidates: Sequence[GraphItems], references: Sequence[GraphItem
         np.array([[len(part) for part in items] for items in side], dtype=np.float64).reshape(len(side), 5)
         for side in (candidates, references)
     ]
-    each = f1_of_counts(shared, sizes[0], sizes[1])
-    values: Rows = np.column_stack([each[:, :2].mean(axis=1), each[:, 2:]])
+    score = f1_of_counts(shared, sizes[0], sizes[1])
+    values: Rows = np.column_stack([score[:, :2].mean(axis=1), score[:, 2:]])
     values[(sizes[0][:, 0] == 0) | (sizes[1][:, 0] == 0)] = np.nan if empty == "nan" else 0.0
     return values
 
@@ -204,13 +210,13 @@ def _described(graph: Graph, text: str) -> dict[str, tuple[tuple[int, int], ...]
     """Entities and relations as words for people, with the characters they speak of."""
     spans = locate(text, graph["text"].split())
     entities = graph["entities"]
-    found: dict[str, list[tuple[int, int]]] = {}
+    described: dict[str, list[tuple[int, int]]] = {}
     for entity in entities.values():
-        mine = [span for span in spans[entity["start_ix"] : entity["end_ix"] + 1] if span is not None]
-        cover = [(mine[0][0], mine[-1][1])] if mine else []
+        entity_spans = [span for span in spans[entity["start_ix"] : entity["end_ix"] + 1] if span is not None]
+        cover = [(entity_spans[0][0], entity_spans[-1][1])] if entity_spans else []
         words = f"{entity['tokens']} ({entity['label']})"
-        found.setdefault(words, []).extend(cover)
+        described.setdefault(words, []).extend(cover)
         for kind, number in entity["relations"]:
             target = entities[number]
-            found.setdefault(f"{words} {kind} {target['tokens']} ({target['label']})", []).extend(cover)
-    return {words: tuple(where) for words, where in found.items()}
+            described.setdefault(f"{words} {kind} {target['tokens']} ({target['label']})", []).extend(cover)
+    return {words: tuple(where) for words, where in described.items()}

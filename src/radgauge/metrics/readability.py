@@ -66,9 +66,9 @@ class ReadabilityIndices(Metric):
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """The ten indices of each candidate."""
-        found = reading.of(ReadabilityReader(), [case.candidate for case in cases])
+        counts = reading.of(ReadabilityReader(), [case.candidate for case in cases])
         rows = np.full((len(cases), len(COLUMNS)), np.nan)
-        for row, indices in zip(rows, found, strict=True):
+        for row, indices in zip(rows, counts, strict=True):
             if indices is not None:
                 row[:] = [getattr(indices, name) for name in COLUMNS]
         return rows

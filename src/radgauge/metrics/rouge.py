@@ -88,19 +88,19 @@ class Rouge(Metric):
         texts = reading.of(self._reader(), pairing.texts)
         candidate, reference = pairing.candidate, pairing.references[0]
         lengths = np.array([_words(text) for text in texts], dtype=np.float64)
-        longest = _common_lengths(texts, candidate, reference)
+        common = _common_lengths(texts, candidate, reference)
         sizes = np.array([len(text) for text in texts], dtype=np.float64)
         # a reference without words says nothing about the candidate: as if it were not there
         usable = lengths[reference] > 0
         if self.variant == "coco":
-            precision = _best(np.where(usable, ratio(longest, sizes[candidate]), np.nan), owner, len(cases))
-            recall = _best(np.where(usable, ratio(longest, sizes[reference]), np.nan), owner, len(cases))
+            precision = _best(np.where(usable, ratio(common, sizes[candidate]), np.nan), owner, len(cases))
+            recall = _best(np.where(usable, ratio(common, sizes[reference]), np.nan), owner, len(cases))
             weighted = ratio((1 + BETA**2) * precision * recall, recall + BETA**2 * precision)
             values = np.where(precision * recall == 0, 0.0, weighted)[:, None]
         else:
             counted = count_ngrams(texts, order=2)
             matches = counted.by_order(counted.counts[candidate].minimum(counted.counts[reference]))
-            overlap = np.column_stack([longest, matches])
+            overlap = np.column_stack([common, matches])
             of_candidate = np.column_stack([sizes[candidate], counted.totals(candidate)])
             of_reference = np.column_stack([sizes[reference], counted.totals(reference)])
             precision = overlap / np.maximum(of_candidate, 1)
@@ -137,8 +137,8 @@ class Rouge(Metric):
         note = Note(
             "matched",
             f"{len(pairs)} words in the same order in both: {common}" if pairs else "no word in common",
-            reference_spans=_places(case.references[best], words[best + 1], [j for _, j in pairs]),
-            candidate_spans=_places(case.candidate, words[0], [i for i, _ in pairs]),
+            reference_spans=_word_spans(case.references[best], words[best + 1], [j for _, j in pairs]),
+            candidate_spans=_word_spans(case.candidate, words[0], [i for i, _ in pairs]),
             data={"reference": best, "words": len(pairs)},
         )
         return Explanation(self.name, values, (note,))
@@ -158,11 +158,11 @@ def _common_lengths(texts: Sequence[Tokens], left: NDArray[np.intp], right: NDAr
     """Length of the longest common subsequence of each pair; equal pairs are worked out once."""
     bits = {index: word_bits(texts[index]) for index in set(left.tolist()) if len(texts[index]) <= BLOCK}
     pairs = list(zip(left.tolist(), right.tolist(), strict=True))
-    known = {
+    lengths = {
         (i, j): lcs_length(bits[i], len(texts[i]), texts[j]) if i in bits else lcs_of_long(texts[i], texts[j])
         for i, j in set(pairs)
     }
-    return np.array([known[pair] for pair in pairs], dtype=np.float64)
+    return np.array([lengths[pair] for pair in pairs], dtype=np.float64)
 
 
 def _best(values: Rows, owner: NDArray[np.intp], cases: int) -> Rows:
@@ -173,6 +173,6 @@ def _best(values: Rows, owner: NDArray[np.intp], cases: int) -> Rows:
     return best
 
 
-def _places(text: str, words: Tokens, chosen: Sequence[int]) -> tuple[Span, ...]:
+def _word_spans(text: str, words: Tokens, chosen: Sequence[int]) -> tuple[Span, ...]:
     spans = locate(text, words)
     return tuple(span for i in chosen if (span := spans[i]) is not None)

@@ -31,7 +31,7 @@ from radgauge.text.words import has_words
 
 JARS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 PARTS = ("f", "pr", "re")
-LONGEST = 2_000
+MAX_WORDS = 2_000
 """Words: the parser's time and memory grow fast with the length of a sentence."""
 
 
@@ -55,19 +55,19 @@ class SpiceReader:
         groups = [json.loads(text) for text in texts]
         command = spice_command(self.jars)
         with tempfile.TemporaryDirectory(prefix="radgauge-spice-") as name:
-            given, made = Path(name, "in.json"), Path(name, "out.json")
+            request, made = Path(name, "in.json"), Path(name, "out.json")
             items = [{"image_id": n, "test": group[0], "refs": group[1:]} for n, group in enumerate(groups)]
-            given.write_text(json.dumps(items), encoding="utf-8")
+            request.write_text(json.dumps(items), encoding="utf-8")
             done = subprocess.run(
-                [*command, str(given), "-out", str(made), "-subset", "-silent"],
+                [*command, str(request), "-out", str(made), "-subset", "-silent"],
                 cwd=name,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
             )
             if done.returncode or not made.is_file():
-                said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-                reason = said[0][:200] if said else f"exit code {done.returncode}"
+                messages = done.stderr.decode("utf-8", "replace").strip().splitlines()
+                reason = messages[0][:200] if messages else f"exit code {done.returncode}"
                 raise ModelError(f"SPICE's Java program ended before it answered: {reason}")
             answers = parse_json(made.read_text(encoding="utf-8"))
         return _rows(answers, len(groups))
@@ -130,8 +130,8 @@ def _why_not(case: Case) -> str:
         return "empty candidate" if not case.candidate.strip() else "candidate has no words"
     if not any(has_words(text) for text in case.references):
         return "reference has no words"
-    if any(len(text.split()) > LONGEST for text in (case.candidate, *case.references)):
-        return f"too long for SPICE (over {LONGEST:,} words)"
+    if any(len(text.split()) > MAX_WORDS for text in (case.candidate, *case.references)):
+        return f"too long for SPICE (over {MAX_WORDS:,} words)"
     return ""
 
 
@@ -163,12 +163,12 @@ def spice_command(jars: str) -> list[str]:
 def _rows(answers: Any, count: int) -> list[Rows]:
     """The program's answers in the order of the questions: [{"image_id": n, "scores": {"All": {"f": ...}}}]."""
     try:
-        found = {int(item["image_id"]): item["scores"]["All"] for item in answers}
-        return [np.array([_number(found[n][part]) for part in PARTS]) for n in range(count)]
+        scores = {int(item["image_id"]): item["scores"]["All"] for item in answers}
+        return [np.array([_number(scores[n][part]) for part in PARTS]) for n in range(count)]
     except (KeyError, TypeError, ValueError):
         raise ModelError("SPICE's answer is not in the form that the program writes") from None
 
 
 def _number(value: object) -> float:
-    found = float(value) if isinstance(value, (int, float)) else math.nan
-    return found if math.isfinite(found) else math.nan
+    number = float(value) if isinstance(value, (int, float)) else math.nan
+    return number if math.isfinite(number) else math.nan

@@ -105,7 +105,9 @@ class Temporal(Metric):
             if wordless(case.candidate, case.references):
                 continue
             candidate, *references = self._statements([case.candidate, *case.references], reading)
-            counts = [(len(agreed(each, candidate)), len(candidate), len(each)) for each in references]
+            counts = [
+                (len(agreed(reference, candidate)), len(candidate), len(reference)) for reference in references
+            ]
             best = max(counts, key=lambda n: (n[0] / max(n[1] + n[2], 1), -n[2]))
             if self.prior == "none" or best[1] + best[2]:
                 row[:] = best
@@ -134,7 +136,10 @@ class Temporal(Metric):
         row = self.case_scores(self.measure([case], reading=reading))[0]
         values = dict(zip(self.columns, map(float, row), strict=True))
         candidate, *references = self._statements([case.candidate, *case.references], reading)
-        sizes = [len(agreed(each, candidate)) / max(len(candidate) + len(each), 1) for each in references]
+        sizes = [
+            len(agreed(statements, candidate)) / max(len(candidate) + len(statements), 1)
+            for statements in references
+        ]
         index = int(np.argmax(sizes)) if sizes else 0
         reference = references[index] if self.prior == "seen" and references else []
         pairs = agreed(reference, candidate)
@@ -143,12 +148,16 @@ class Temporal(Metric):
             Note("matched", f"Both: {reference[r].describe()}.", (reference[r].span,), (candidate[c].span,), data)
             for r, c in pairs
         ]
-        for at, each in enumerate(reference):
+        for at, statement in enumerate(reference):
             if at not in {r for r, _ in pairs}:
-                notes.append(Note("missing", f"Not in the candidate: {each.describe()}.", (each.span,), (), data))
-        for at, each in enumerate(candidate):
+                notes.append(
+                    Note("missing", f"Not in the candidate: {statement.describe()}.", (statement.span,), (), data)
+                )
+        for at, statement in enumerate(candidate):
             if at not in {c for _, c in pairs}:
-                notes.append(Note("added", f"Not in the reference: {each.describe()}.", (), (each.span,), data))
+                notes.append(
+                    Note("added", f"Not in the reference: {statement.describe()}.", (), (statement.span,), data)
+                )
         return Explanation(self.name, values, tuple(notes))
 
     @staticmethod
@@ -177,9 +186,9 @@ def change_statements(report: ReportReading) -> list[Statement]:
         text = report.text[start:end]
         if number in with_change or _NOT_YET.search(text):
             continue
-        if (found := _NO_CHANGE.search(text)) is not None:
+        if (match := _NO_CHANGE.search(text)) is not None:
             key = (STUDY, "", "stable")
-            statements.setdefault(key, Statement(*key, (start + found.start(), start + found.end())))
+            statements.setdefault(key, Statement(*key, (start + match.start(), start + match.end())))
     return list(statements.values())
 
 

@@ -61,7 +61,7 @@ class ImagePoint:
 
 
 def _point(seen: Sequence[Seen], *, unit: bool) -> ImagePoint:
-    at = np.mean([np.asarray(each.vector, dtype=np.float64) for each in seen], axis=0)
+    at = np.mean([np.asarray(image.vector, dtype=np.float64) for image in seen], axis=0)
     return ImagePoint(_at_length_one(at) if unit else at, view_set(seen))
 
 
@@ -70,8 +70,8 @@ def _at_length_one(at: NDArray[np.float64]) -> NDArray[np.float64]:
     return at / length if length > 0 else at
 
 
-def _whole(found: Sequence[Seen | Unreadable]) -> list[Seen]:
-    return [each for each in found if isinstance(each, Seen)]
+def _readable(images: Sequence[Seen | Unreadable]) -> list[Seen]:
+    return [image for image in images if isinstance(image, Seen)]
 
 
 @dataclass(frozen=True)
@@ -163,13 +163,13 @@ class VLScore(Metric):
 
     def parts(self) -> Mapping[str, str]:
         """The encoder with its weights, and C."""
-        found = {"network": self._source.name, "references": "best"}
+        signature = {"network": self._source.name, "references": "best"}
         if self.similarity != "triangle":
-            return found
+            return signature
         scales = self.scales
         one = len(scales) == 1 and ANY in scales
-        said = f"{scales[ANY]:.6g}" if one else ",".join(f"{name}={c:.6g}" for name, c in scales.items())
-        return {**found, "c": said}
+        constants = f"{scales[ANY]:.6g}" if one else ",".join(f"{name}={c:.6g}" for name, c in scales.items())
+        return {**signature, "c": constants}
 
     @property
     def image_text(self) -> ImageTextEncoder:
@@ -199,27 +199,27 @@ class VLScore(Metric):
             ModelError: Nobody knows C, or vectors of length one can never reach it.
         """
         encoder = self._source
-        found: Mapping[str, float] = {}
+        fitted: Mapping[str, float] = {}
         if self.constant:
-            found = {ANY: self.constant}
+            fitted = {ANY: self.constant}
         elif self.calibration:
-            found = read_calibration(Path(self.calibration), encoder=encoder, views=self.views)
+            fitted = read_calibration(Path(self.calibration), encoder=encoder, views=self.views)
         else:
-            found = getattr(encoder, "constants", {})
-            if not found and encoder.constant is not None:
-                found = {ANY: encoder.constant}
-        if not found:
+            fitted = getattr(encoder, "constants", {})
+            if not fitted and encoder.constant is not None:
+                fitted = {ANY: encoder.constant}
+        if not fitted:
             raise ModelError(
                 f"nobody has measured the constant C of {self.encoder}; learn it with `radgauge fit vlscore` "
                 "and name the file (vlscore:calibration=FILE), or give it (vlscore:constant=1.5)"
             )
-        if getattr(encoder, "unit_length", False) and max(found.values()) > UNIT_LARGEST:
+        if getattr(encoder, "unit_length", False) and max(fitted.values()) > UNIT_LARGEST:
             raise ModelError(
-                f"C = {max(found.values()):g} cannot be reached by vectors of length one, whose largest triangle "
+                f"C = {max(fitted.values()):g} cannot be reached by vectors of length one, whose largest triangle "
                 f"is {UNIT_LARGEST:.4g}: every score would be near 1; it belongs to vectors as they come "
                 "(unit=no), or learn C with `radgauge fit vlscore`"
             )
-        return found
+        return fitted
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Score (and area) by the best reference and, with views=best, the best image."""
@@ -236,21 +236,21 @@ class VLScore(Metric):
         texts = list(
             dict.fromkeys(t for case in cases for t in (case.candidate, *case.references) if has_words(t))
         )
-        known = dict(zip(texts, text_vectors(texts, self.image_text, reading=reading), strict=True))
+        vectors = dict(zip(texts, text_vectors(texts, self.image_text, reading=reading), strict=True))
         triples = [
-            (owner, point.at, known[case.candidate], known[reference], point.scale(scales))
+            (owner, point.at, vectors[case.candidate], vectors[reference], point.scale(scales))
             for owner, case in enumerate(cases)
-            if case.candidate in known
+            if case.candidate in vectors
             for reference in case.references
-            if reference in known
+            if reference in vectors
             for point in points[owner]
         ]
         rows = np.full((len(cases), len(self.columns)), np.nan)
         if triples:
-            owner = np.array([each[0] for each in triples], dtype=np.intp)
+            owner = np.array([triple[0] for triple in triples], dtype=np.intp)
             values = self._compare(
-                *(np.stack([each[at] for each in triples]) for at in (1, 2, 3)),
-                scale=np.array([each[4] for each in triples]),
+                *(np.stack([triple[at] for triple in triples]) for at in (1, 2, 3)),
+                scale=np.array([triple[4] for triple in triples]),
             )
             best = best_reference(values, owner, cases=len(cases), higher_is_better=self.higher_is_better)
             rows[best >= 0] = values[best[best >= 0]]
@@ -273,15 +273,15 @@ class VLScore(Metric):
             return why
         used = self._used(case)
         (seen,) = study_vectors([used], self.image_text, reading=reading)
-        for path, found, objection in zip(used, seen, self._objections(used, seen, reading), strict=True):
-            if isinstance(found, Unreadable):
-                return found.reason
+        for path, image, objection in zip(used, seen, self._objections(used, seen, reading), strict=True):
+            if isinstance(image, Unreadable):
+                return image.reason
             if objection:
                 return f"{path.name} {objection}"
         if self.similarity == "triangle" and all(
             math.isnan(point.scale(self._scales)) for point in self.image_points([case], reading=reading)[0]
         ):
-            return f"no constant is known for studies with these views ({view_set(_whole(seen))})"
+            return f"no constant is known for studies with these views ({view_set(_readable(seen))})"
         candidate, *references = text_vectors(
             [case.candidate, *filter(has_words, case.references)], self.image_text, reading=reading
         )
@@ -332,8 +332,8 @@ class VLScore(Metric):
         if self.similarity == "sphere":
             return bounding_radius(image, candidate, reference)[:, None]
         area = triangle_area(image, candidate, reference)
-        known = np.where(np.isnan(scale), np.nan, area)
-        return np.stack([np.maximum(1.0 - known / scale, 0.0), known], axis=1)
+        scaled = np.where(np.isnan(scale), np.nan, area)
+        return np.stack([np.maximum(1.0 - scaled / scale, 0.0), scaled], axis=1)
 
     def _used(self, case: Case) -> tuple[Path, ...]:
         return case.images[:1] if self.views == "first" else case.images
@@ -343,12 +343,12 @@ class VLScore(Metric):
         encoder = self.image_text
         used = [self._used(case) for case in cases]
         points: list[list[ImagePoint]] = []
-        for paths, found in zip(used, study_vectors(used, encoder, reading=reading), strict=True):
-            seen = _whole(found)
-            if len(seen) < len(found) or not seen or any(self._objections(paths, found, reading)):
+        for paths, images in zip(used, study_vectors(used, encoder, reading=reading), strict=True):
+            seen = _readable(images)
+            if len(seen) < len(images) or not seen or any(self._objections(paths, images, reading)):
                 points.append([])
                 continue
-            groups = [[each] for each in seen] if self.views == "best" else [seen]
+            groups = [[image] for image in seen] if self.views == "best" else [seen]
             points.append([_point(group, unit=self._unit_length) for group in groups])
         return points
 
@@ -360,7 +360,7 @@ class VLScore(Metric):
             return [""] * len(paths)
         if not hasattr(self.image_text, "seen"):  # the embedded network looks for those that do not
             seen = image_vectors(paths, image_text_encoder(EMBEDDED), reading=reading)
-        return [each.objection if isinstance(each, Seen) else "" for each in seen]
+        return [image.objection if isinstance(image, Seen) else "" for image in seen]
 
     def _distances(self, case: Case, reading: Readings) -> list[Note]:
         (points,) = self.image_points([case], reading=reading)
@@ -379,9 +379,13 @@ class VLScore(Metric):
         ]
         effects = elasticities(lengths)[0]
         for side, length, effect in zip(_SIDES, lengths[0], effects, strict=True):
-            known = f"; 1 % more of it changes the area by {effect:+.2f} %" if np.isfinite(effect) else ""
+            sensitivity = f"; 1 % more of it changes the area by {effect:+.2f} %" if np.isfinite(effect) else ""
             notes.append(
-                Note("info", f"{side}: {length:.4g}{known}", data={"distance": length, "effect": float(effect)})
+                Note(
+                    "info",
+                    f"{side}: {length:.4g}{sensitivity}",
+                    data={"distance": length, "effect": float(effect)},
+                )
             )
         return notes
 
@@ -405,15 +409,15 @@ class VLScore(Metric):
             return [Note("info", f"judged with the image {used[0].name}{aside}")]
         values = []
         (seen,) = study_vectors([used], self.image_text, reading=reading)
-        for each in _whole(seen):
-            point = _point([each], unit=False)
+        for image in _readable(seen):
+            point = _point([image], unit=False)
             scale = np.array([point.scale(self._scales)])
             triples = self._triples(case, reading, [point.at])
             alone = [float(self._compare(*triple, scale=scale)[0, 0]) for triple in triples]
             values.append(max(alone) if self.higher_is_better else min(alone))
         listed = ", ".join(
-            f"{path.name}{f' ({each.view})' if each.view else ''} {value:.3f}"
-            for path, each, value in zip(used, _whole(seen), values, strict=True)
+            f"{path.name}{f' ({image.view})' if image.view else ''} {value:.3f}"
+            for path, image, value in zip(used, _readable(seen), values, strict=True)
         )
         way = "the mean of their points is used" if self.views == "mean" else "the best is used"
         return [Note("info", f"each image alone: {listed}; {way}", data={"images": values})]
@@ -425,7 +429,9 @@ class VLScore(Metric):
         from radgauge.encoders.text.report_claims import claims  # loads the report reader
         from radgauge.reader import ReportReader
 
-        ours, theirs = (claims(each) for each in reading.of(ReportReader(), [case.candidate, case.references[0]]))
+        ours, theirs = (
+            claims(report) for report in reading.of(ReportReader(), [case.candidate, case.references[0]])
+        )
         apart = {name.partition("@")[0] for name in ours.keys() ^ theirs.keys() if "@" in name[2:]}
         both = sorted(name[1:] for name in apart & ours.keys() & theirs.keys())
         if not both:
@@ -446,16 +452,18 @@ class VLScore(Metric):
             replace(case, id=str(at), candidate=case.candidate[:start] + case.candidate[end:])
             for at, (start, end) in enumerate(spans)
         ]
-        found = []
+        gains = []
         for span, value in zip(spans, self.measure(shorter, reading=reading)[:, 0], strict=True):
             if np.isnan(value):
                 continue
             gain = (score - value) if self.higher_is_better else (value - score)
             effect = "helps" if gain > 0 else "hurts" if gain < 0 else "changes nothing"
             text = f"this sentence {effect}: without it the score would be {value:.3f}"
-            found.append((text, span, float(gain)))
-        most = max((abs(gain) for *_, gain in found), default=0.0)
+            gains.append((text, span, float(gain)))
+        max_gain = max((abs(gain) for *_, gain in gains), default=0.0)
         return [
-            Note("info", text, candidate_spans=(span,), data={"gain": gain, "moved_most": abs(gain) == most > 0})
-            for text, span, gain in found
+            Note(
+                "info", text, candidate_spans=(span,), data={"gain": gain, "moved_most": abs(gain) == max_gain > 0}
+            )
+            for text, span, gain in gains
         ]

@@ -186,16 +186,16 @@ class LlmErrors(Metric):
             model = named_server().signature
         except UsageError:
             model = "none"
-        found = {
+        settings = {
             "model": model.replace("|", "/"),
             "prompt_version": self._prompt_version(),
         }
         if self.variant == "findings":
-            found["weights_hash"] = Errors(weights=self.weights).parts()["weights_hash"]
+            settings["weights_hash"] = Errors(weights=self.weights).parts()["weights_hash"]
         if self.ask == "cascade":
             errors = Errors(weights=self.weights, context=self.context)
-            found["errors"] = "(" + errors.signature().replace("|", ";") + ")"
-        return {**found, "references": "all" if self.variant == "preference" else "best"}
+            settings["errors"] = "(" + errors.signature().replace("|", ";") + ")"
+        return {**settings, "references": "all" if self.variant == "preference" else "best"}
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Ask, check, compute."""
@@ -219,16 +219,16 @@ class LlmErrors(Metric):
         if self.variant == "preference":
             return None
         ledger = self._ledger(reading)
-        asked = self._asked_references(case, ledger) or self._recalled(case, reading)
-        if not asked:
+        judged = self._asked_references(case, ledger) or self._recalled(case, reading)
+        if not judged:
             if self.ask == "every":
                 return None  # to explain is not to ask
-            found = Errors(weights=self.weights, context=self.context).explain(case, reading=reading)
-            if found is None:
+            explanation = Errors(weights=self.weights, context=self.context).explain(case, reading=reading)
+            if explanation is None:
                 return None
-            row = self._embedded(np.array([[found.values[name] for name in COLUMNS]]))[0]
-            return Explanation(self.name, dict(zip(self.columns, map(float, row), strict=True)), found.notes)
-        alone = dataclasses.replace(case, references=asked)
+            row = self._embedded(np.array([[explanation.values[name] for name in COLUMNS]]))[0]
+            return Explanation(self.name, dict(zip(self.columns, map(float, row), strict=True)), explanation.notes)
+        alone = dataclasses.replace(case, references=judged)
         row = self.case_scores(self._judged([alone], reading))[0]
         values = dict(zip(self.columns, map(float, row), strict=True))
         if math.isnan(row[0]):
@@ -278,12 +278,12 @@ class LlmErrors(Metric):
         if self.variant != "findings" or self.ask != "every":
             raise UsageError("llm_errors: weights are learned from the variant findings, asked about every case")
         self._ask([item for case in cases for item in self._items(case)], reading)
-        found: list[Profile | None] = []
+        judged: list[Profile | None] = []
         for case in cases:
             best = self._best(case, reading)
             judgments = [] if best is None else self._judgments(best[0])
-            found.append(judged_profile(judgments[0]) if judgments else None)
-        return found
+            judged.append(judged_profile(judgments[0]) if judgments else None)
+        return judged
 
     def questions(self, case: Case) -> list[StructuredQuestion]:
         """What the model is asked about a case, word for word: one question per reference and repeat."""
@@ -304,28 +304,28 @@ class LlmErrors(Metric):
                 yield Item(reference, (case.candidate,), self._context(case), repeat)
 
     def _context(self, case: Case) -> str:
-        known = context_of(case.meta) if self.context and case.meta else NO_CONTEXT
-        parts = [f"age {known.age:g} years"] if known.age is not None else []
-        parts += [f"indication: {' '.join(known.indication.split())}"] if known.indication else []
+        clinical = context_of(case.meta) if self.context and case.meta else NO_CONTEXT
+        parts = [f"age {clinical.age:g} years"] if clinical.age is not None else []
+        parts += [f"indication: {' '.join(clinical.indication.split())}"] if clinical.indication else []
         return f"The patient: {'; '.join(parts)}\n\n" if parts else ""
 
     def _ask(self, items: Sequence[Item], reading: Readings) -> None:
         """Answers to these questions in the ledger; those that are there already are not asked again."""
         ledger = self._ledger(reading)
-        wanted = [item for item in dict.fromkeys(items) if item not in ledger.verdicts]
-        if not wanted:
+        pending = [item for item in dict.fromkeys(items) if item not in ledger.verdicts]
+        if not pending:
             return
         with open_session() as session:
             verdicts, tally = ask_structured(
-                [self._question(item) for item in wanted], session=session, task=self.name
+                [self._question(item) for item in pending], session=session, task=self.name
             )
             server = session.model.server
         who = {"host": server.host, "model": server.model}
-        ledger.add(dict(zip(wanted, verdicts, strict=True)), tally, who)
-        ledger.addressed.update(text for item in wanted for text in item.candidates if speaks_to_judge(text))
+        ledger.add(dict(zip(pending, verdicts, strict=True)), tally, who)
+        ledger.addressed.update(text for item in pending for text in item.candidates if speaks_to_judge(text))
 
     def _question(self, item: Item) -> StructuredQuestion:
-        told = judge_prompt(self.variant, self.prompt)
+        template = judge_prompt(self.variant, self.prompt)
         form = "findings" if self.variant in ("green", "crimson") else self.variant
         reference, candidates = Text(item.reference), [Text(text) for text in item.candidates]
         names = ("candidate",) if len(candidates) == 1 else ("first", "second")
@@ -340,8 +340,8 @@ class LlmErrors(Metric):
         }[form]
         return StructuredQuestion(
             task=form,
-            system=told.system,
-            user=told.fill({"reference": reference.numbered, "context": item.context, **shown}),
+            system=template.system,
+            user=template.fill({"reference": reference.numbered, "context": item.context, **shown}),
             schema=schema,
             check=check,
             texts="\n".join([item.reference, *item.candidates, item.context]),
@@ -367,8 +367,8 @@ class LlmErrors(Metric):
         for reference in case.references:
             items = [item for item in self._items(case) if item.reference == reference]
             pair = Pair(Text(reference), Text(case.candidate))
-            found = [(pair, verdict) for item in items if (verdict := ledger.verdicts.get(item)) is not None]
-            usable = [each for each in found if each[1].value is not None]
+            judged = [(pair, verdict) for item in items if (verdict := ledger.verdicts.get(item)) is not None]
+            usable = [answered for answered in judged if answered[1].value is not None]
             if not usable:
                 continue
             row = self._row(usable)
@@ -379,9 +379,9 @@ class LlmErrors(Metric):
     def _row(self, usable: Sequence[tuple[Pair, Verdict]]) -> list[float]:
         """Means over the repeats, and how well they agree."""
         rows = np.array([self._values(pair, verdict) for pair, verdict in usable])
-        known = ~np.isnan(rows)
-        count = known.sum(axis=0)
-        total = np.where(known, rows, 0.0).sum(axis=0)
+        defined = ~np.isnan(rows)
+        count = defined.sum(axis=0)
+        total = np.where(defined, rows, 0.0).sum(axis=0)
         row = [float(t / n) if n else math.nan for t, n in zip(total, count, strict=True)]
         if self.ask == "cascade":
             row.append(1.0)
@@ -414,18 +414,20 @@ class LlmErrors(Metric):
 
     def _asked_references(self, case: Case, ledger: Ledger) -> tuple[str, ...]:
         """The references of a case that the model was asked about in this run, if it was asked about any."""
-        asked = {item.reference for item in self._items(case) if item in ledger.verdicts}
-        return tuple(text for text in case.references if text in asked)
+        judged = {item.reference for item in self._items(case) if item in ledger.verdicts}
+        return tuple(text for text in case.references if text in judged)
 
     def _recalled(self, case: Case, reading: Readings) -> tuple[str, ...]:
         """The references that the journal knows a judgment of, which is in the ledger then."""
         ledger, items = self._ledger(reading), list(self._items(case))
         try:
             with open_session() as session:
-                known = recall([self._question(item) for item in items], session=session)
+                recalled = recall([self._question(item) for item in items], session=session)
         except (UsageError, InputError):  # no server is named, or another run has the journal
             return ()
-        ledger.verdicts.update({item: each for item, each in zip(items, known, strict=True) if each is not None})
+        ledger.verdicts.update(
+            {item: verdict for item, verdict in zip(items, recalled, strict=True) if verdict is not None}
+        )
         return self._asked_references(case, ledger)
 
     def _notes(self, case: Case, alone: Case, reading: Readings) -> tuple[Note, ...]:
@@ -459,9 +461,9 @@ class LlmErrors(Metric):
         doubt = doubts(first[:, 0], coverage, [case.id for case in cases])
         chosen = most_doubtful(doubt, self.share)
         self._ask([item for at in chosen for item in self._items(cases[at])], reading)
-        asked = {item for at in chosen for item in self._items(cases[at])}
+        requested = {item for at in chosen for item in self._items(cases[at])}
         for at, case in enumerate(cases):  # equal reports get equal values, whichever was chosen
-            if asked.issuperset(self._items(case)) and (best := self._best(case, reading)) is not None:
+            if requested.issuperset(self._items(case)) and (best := self._best(case, reading)) is not None:
                 rows[at] = best[1]
         return rows
 
@@ -478,12 +480,12 @@ class LlmErrors(Metric):
         return rows
 
     def _preferences(self, cases: Sequence[Case], reading: Readings) -> Rows:
-        asked = {
+        requested = {
             pair: both_orders(cases[pair[0]], cases[pair[1]], self._context(cases[pair[0]]), self.repeats)
             for pair in system_pairs(cases)
         }
-        self._ask([item for both in asked.values() for order in both for item in order], reading)
-        return preference_rows(cases, asked, self._ledger(reading), repeated=self.repeats > 1)
+        self._ask([item for both in requested.values() for order in both for item in order], reading)
+        return preference_rows(cases, requested, self._ledger(reading), repeated=self.repeats > 1)
 
 
 def _rank(row: Sequence[float]) -> tuple[float, ...]:

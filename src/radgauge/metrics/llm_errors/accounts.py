@@ -53,15 +53,15 @@ class Ledger:
         """
         if not self.verdicts:
             return {}
-        found: dict[str, Any] = {**self._server, **settings, **dataclasses.asdict(self._tally)}
+        totals: dict[str, Any] = {**self._server, **settings, **dataclasses.asdict(self._tally)}
         if (agreement := _agreement(repeated, width)) is not None:
-            found["self_agreement"] = agreement
+            totals["self_agreement"] = agreement
         if self.addressed:
-            found["addressed_judge"] = len(self.addressed)
+            totals["addressed_judge"] = len(self.addressed)
         if self.first_wins:
             counts = {name: self.first_wins.count(value) for name, value in _POSITIONS.items()}
-            found["position"] = counts
-        return found
+            totals["position"] = counts
+        return totals
 
 
 _POSITIONS = {"first": 1.0, "second": 0.0, "equal": 0.5}
@@ -69,16 +69,16 @@ _POSITIONS = {"first": 1.0, "second": 0.0, "equal": 0.5}
 
 def merged(one: Tally, other: Tally) -> Tally:
     """Two tallies as one."""
-    found: dict[str, Any] = {}
-    for each in dataclasses.fields(Tally):
-        a, b = getattr(one, each.name), getattr(other, each.name)
+    totals: dict[str, Any] = {}
+    for item in dataclasses.fields(Tally):
+        a, b = getattr(one, item.name), getattr(other, item.name)
         if isinstance(a, Mapping):
-            found[each.name] = {name: a.get(name, 0) + b.get(name, 0) for name in {**a, **b}}
+            totals[item.name] = {name: a.get(name, 0) + b.get(name, 0) for name in {**a, **b}}
         elif isinstance(a, tuple):
-            found[each.name] = tuple(sorted({*a, *b}))
+            totals[item.name] = tuple(sorted({*a, *b}))
         else:
-            found[each.name] = a + b
-    return Tally(**found)
+            totals[item.name] = a + b
+    return Tally(**totals)
 
 
 def _agreement(repeated: Sequence[Sequence[float]], width: float) -> dict[str, float] | None:
@@ -86,22 +86,22 @@ def _agreement(repeated: Sequence[Sequence[float]], width: float) -> dict[str, f
     if not repeated or len(repeated[0]) < 2:
         return None
     values = np.array(repeated, dtype=np.float64)
-    each = [self_agreement(row, width) for row in repeated]
-    known = [value for value in each if not math.isnan(value)]
+    agreements = [self_agreement(row, width) for row in repeated]
+    defined = [value for value in agreements if not math.isnan(value)]
     taus = []
     for a, b in combinations(range(values.shape[1]), 2):
         both = ~np.isnan(values[:, a]) & ~np.isnan(values[:, b])
-        if both.sum() >= _LEAST:
+        if both.sum() >= _MIN_CASES:
             taus.append(association(values[both, a], values[both, b], kind="kendall_b"))
     taus = [tau for tau in taus if not math.isnan(tau)]
     return {
-        "cases": float(len(known)),
-        "mean": float(np.mean(known)) if known else math.nan,
+        "cases": float(len(defined)),
+        "mean": float(np.mean(defined)) if defined else math.nan,
         "kendall_b": float(np.mean(taus)) if taus else math.nan,
     }
 
 
-_LEAST = 3  # cases that a correlation needs
+_MIN_CASES = 3  # cases that a correlation needs
 
 
 def account_text(judge: str, account: Mapping[str, Any]) -> str:

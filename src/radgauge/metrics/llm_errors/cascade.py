@@ -36,10 +36,10 @@ def doubts(quality: Array, coverage: Array, studies: Sequence[str]) -> Array:
     >>> doubts(np.array([0.5, -0.5, 1.0]), np.array([1.0, 1.0, 0.8]), ["a", "a", "b"])
     array([0.5, 0.5, 0.2])
     """
-    known: dict[str, list[float]] = {}
+    valid: dict[str, list[float]] = {}
     for study, value in zip(studies, quality.tolist(), strict=True):
-        known.setdefault(study, []).extend([] if math.isnan(value) else [value])
-    spread = {study: max(values) - min(values) if values else 0.0 for study, values in known.items()}
+        valid.setdefault(study, []).extend([] if math.isnan(value) else [value])
+    spread = {study: max(values) - min(values) if values else 0.0 for study, values in valid.items()}
     low = np.where(coverage < coverage_threshold(), 1.0 - coverage, 0.0)
     differ = np.array([spread[study] for study in studies]) / WIDTH
     doubt: Array = np.where(np.isnan(quality), math.inf, low + differ)
@@ -53,6 +53,6 @@ def most_doubtful(doubt: Array, share: float) -> list[int]:
     >>> most_doubtful(np.array([0.1, 0.0, 0.7, 0.2]), 0.5)
     [2, 3]
     """
-    most = math.ceil(share * len(doubt) - 1e-9)
+    limit = math.ceil(share * len(doubt) - 1e-9)
     order = np.argsort(-doubt, kind="stable")
-    return [int(at) for at in order[:most] if doubt[at] > 0]
+    return [int(at) for at in order[:limit] if doubt[at] > 0]

@@ -23,7 +23,7 @@ from radgauge.metrics.llm_errors.pairs import Pair, Text
 DESCRIPTOR = len(CATEGORIES)
 """Position of the ninth kind, a finding described as something else; it has no column in `errors`."""
 KINDS = (*(category.key for category in CATEGORIES), "descriptor")
-MOST = 60
+MAX_FINDINGS = 60
 """Entries of a list in an answer."""
 SLIGHT = 0.2
 """Share that remains of a descriptor error without clinical significance."""
@@ -34,11 +34,11 @@ _FINDING = record(
     id=TEXT, quote=TEXT, finding=TEXT, certainty=one_of(["certain", "uncertain"]), significance=one_of(TIERS)
 )
 SCHEMA = record(
-    reference_findings=listed(_FINDING, most=MOST),
-    reference_normal=listed(INTEGER, most=4 * MOST),
-    candidate_findings=listed(_FINDING, most=MOST),
-    candidate_normal=listed(INTEGER, most=4 * MOST),
-    matches=listed(record(explanation=TEXT, reference=TEXT, candidate=TEXT), most=2 * MOST),
+    reference_findings=listed(_FINDING, most=MAX_FINDINGS),
+    reference_normal=listed(INTEGER, most=4 * MAX_FINDINGS),
+    candidate_findings=listed(_FINDING, most=MAX_FINDINGS),
+    candidate_normal=listed(INTEGER, most=4 * MAX_FINDINGS),
+    matches=listed(record(explanation=TEXT, reference=TEXT, candidate=TEXT), most=2 * MAX_FINDINGS),
     errors=listed(
         record(
             explanation=TEXT,
@@ -48,7 +48,7 @@ SCHEMA = record(
             denied=FLAG,
             significance=one_of(TIERS),
         ),
-        most=2 * MOST,
+        most=2 * MAX_FINDINGS,
     ),
 )
 
@@ -97,14 +97,14 @@ def _finding_faults(value: Mapping[str, Any], side: str, text: Text) -> list[str
     findings, normal = value[f"{side}_findings"], value[f"{side}_normal"]
     faults, seen = [], set()
     letter = side[0].upper()
-    for number, each in enumerate(findings, start=1):
-        if not _ID[side].fullmatch(each["id"]):
+    for number, finding in enumerate(findings, start=1):
+        if not _ID[side].fullmatch(finding["id"]):
             faults.append(f'{side}_findings {number}: id must be of the form "{letter}1"')
-        elif each["id"] in seen:
-            faults.append(f"{each['id']} is the id of two findings")
-        elif text.find(each["quote"]) is None:
-            faults.append(f"the quote of {each['id']} is not in the {side} report")
-        seen.add(each["id"])
+        elif finding["id"] in seen:
+            faults.append(f"{finding['id']} is the id of two findings")
+        elif text.find(finding["quote"]) is None:
+            faults.append(f"the quote of {finding['id']} is not in the {side} report")
+        seen.add(finding["id"])
     last = len(text.sentences)
     if any(not 1 <= number <= last for number in normal):
         faults.append(f"{side}_normal must hold numbers of sentences, from 1 to {last}")
@@ -115,11 +115,11 @@ def _finding_faults(value: Mapping[str, Any], side: str, text: Text) -> list[str
 
 def _closure_faults(value: Mapping[str, Any]) -> list[str]:
     """Every finding is matched, or missing or false; never both; errors of attributes concern matched pairs."""
-    ids = {side: {each["id"] for each in value[f"{side}_findings"]} for side in _ID}
+    ids = {side: {finding["id"] for finding in value[f"{side}_findings"]} for side in _ID}
     faults: list[str] = []
     matches: set[tuple[str, str]] = set()
-    for number, each in enumerate(value["matches"], start=1):
-        ends = (each["reference"], each["candidate"])
+    for number, match in enumerate(value["matches"], start=1):
+        ends = (match["reference"], match["candidate"])
         for side, end in zip(_ID, ends, strict=True):
             if end not in ids[side]:
                 faults.append(f"matches {number}: {side} must be an id of {side}_findings")
@@ -128,20 +128,20 @@ def _closure_faults(value: Mapping[str, Any]) -> list[str]:
         matches.add(ends)
     alone: dict[str, list[str]] = {"reference": [], "candidate": []}
     named: set[tuple[str, ...]] = set()
-    for number, each in enumerate(value["errors"], start=1):
-        where, kind = f"errors {number}", KINDS.index(each["category"])
+    for number, entry in enumerate(value["errors"], start=1):
+        where, kind = f"errors {number}", KINDS.index(entry["category"])
         if kind in (FALSE, OMITTED):
             side, other = ("candidate", "reference") if kind == FALSE else ("reference", "candidate")
-            if each[other] is not None:
-                faults.append(f"{where}: {other} must be null for the category {each['category']}")
-            if each[side] not in ids[side]:
+            if entry[other] is not None:
+                faults.append(f"{where}: {other} must be null for the category {entry['category']}")
+            if entry[side] not in ids[side]:
                 faults.append(f"{where}: {side} must be an id of {side}_findings")
             else:
-                alone[side].append(each[side])
+                alone[side].append(entry[side])
             continue
-        if (each["reference"], each["candidate"]) not in matches:
-            faults.append(f"{where}: the category {each['category']} needs a pair that is in matches")
-        error = (each["category"], each["reference"] or "", each["candidate"] or "")
+        if (entry["reference"], entry["candidate"]) not in matches:
+            faults.append(f"{where}: the category {entry['category']} needs a pair that is in matches")
+        error = (entry["category"], entry["reference"] or "", entry["candidate"] or "")
         if error in named:
             faults.append(f"{where} repeats an error")
         named.add(error)
@@ -149,14 +149,14 @@ def _closure_faults(value: Mapping[str, Any]) -> list[str]:
         return faults
     for at, (side, word) in enumerate((("reference", "omission"), ("candidate", "false_finding"))):
         matched = {ends[at] for ends in matches}
-        for each in sorted(ids[side], key=lambda name: int(name[1:])):
-            count = alone[side].count(each)
-            if each in matched and count:
-                faults.append(f"{each} is matched and has an error of the category {word}")
-            elif each not in matched and not count:
-                faults.append(f"{each} is neither matched nor has an error of the category {word}")
+        for identity in sorted(ids[side], key=lambda name: int(name[1:])):
+            count = alone[side].count(identity)
+            if identity in matched and count:
+                faults.append(f"{identity} is matched and has an error of the category {word}")
+            elif identity not in matched and not count:
+                faults.append(f"{identity} is neither matched nor has an error of the category {word}")
             elif count > 1:
-                faults.append(f"{each} has {count} errors of the category {word}")
+                faults.append(f"{identity} has {count} errors of the category {word}")
     return faults
 
 
@@ -166,29 +166,31 @@ def read_judgment(value: Mapping[str, Any], pair: Pair) -> Judgment:
     accounted = total = 0
     for side, text in (("reference", pair.reference), ("candidate", pair.candidate)):
         claims[side] = {}
-        for each in value[f"{side}_findings"]:
-            span = text.find(each["quote"])
+        for finding in value[f"{side}_findings"]:
+            span = text.find(finding["quote"])
             if span is None:
                 raise ValueError("a judgment must be checked before it is read")
-            tier = TIERS.index(each["significance"])
-            claims[side][each["id"]] = Claim(span, each["finding"], each["certainty"] == "uncertain", tier)
+            tier = TIERS.index(finding["significance"])
+            claims[side][finding["id"]] = Claim(
+                span, finding["finding"], finding["certainty"] == "uncertain", tier
+            )
         touched = text.sentences_at(tuple(claim.span for claim in claims[side].values()))
         accounted += len(touched | set(value[f"{side}_normal"]))
         total += len(text.sentences)
     return Judgment(
         claims["reference"],
         claims["candidate"],
-        {(each["reference"], each["candidate"]): each["explanation"] for each in value["matches"]},
+        {(match["reference"], match["candidate"]): match["explanation"] for match in value["matches"]},
         tuple(
             Fault(
-                KINDS.index(each["category"]),
-                each["reference"] or "",
-                each["candidate"] or "",
-                each["denied"],
-                TIERS.index(each["significance"]),
-                each["explanation"],
+                KINDS.index(entry["category"]),
+                entry["reference"] or "",
+                entry["candidate"] or "",
+                entry["denied"],
+                TIERS.index(entry["significance"]),
+                entry["explanation"],
             )
-            for each in value["errors"]
+            for entry in value["errors"]
         ),
         accounted / total,
     )
@@ -248,17 +250,17 @@ def _tiers(judgment: Judgment) -> dict[str, int]:
 
 
 def _error(fault: Fault, judgment: Judgment, tier_of: Mapping[str, int]) -> Error:
-    whole = fault.kind in (FALSE, OMITTED)
+    entire = fault.kind in (FALSE, OMITTED)
     claim = judgment.candidate[fault.candidate] if fault.kind == FALSE else judgment.reference[fault.reference]
-    tier = fault.tier if whole else tier_of[fault.reference]
+    tier = fault.tier if entire else tier_of[fault.reference]
     significant = fault.tier in SIGNIFICANT
-    return Error(fault.kind, significant, tier, claim.uncertain, whole and fault.denied, None, None)
+    return Error(fault.kind, significant, tier, claim.uncertain, entire and fault.denied, None, None)
 
 
 def descriptor_counts(judgment: Judgment) -> tuple[float, float]:
     """Descriptor errors, and the clinically significant ones among them."""
-    found = [fault for fault in judgment.errors if fault.kind == DESCRIPTOR]
-    return float(len(found)), float(sum(fault.tier in SIGNIFICANT for fault in found))
+    faults = [fault for fault in judgment.errors if fault.kind == DESCRIPTOR]
+    return float(len(faults)), float(sum(fault.tier in SIGNIFICANT for fault in faults))
 
 
 def judgment_notes(judgment: Judgment, arithmetic: Arithmetic, *, which: int = 0) -> tuple[Note, ...]:

@@ -51,8 +51,8 @@ class Text:
         words = quote.strip(_AROUND).split()
         if not words:
             return None
-        found = re.search(r"\s+".join(map(re.escape, words)), self.text, re.IGNORECASE)
-        return found.span() if found else None
+        match = re.search(r"\s+".join(map(re.escape, words)), self.text, re.IGNORECASE)
+        return match.span() if match else None
 
     def sentences_at(self, spans: tuple[Span, ...]) -> set[int]:
         """Numbers, from 1, of the sentences that these places touch."""

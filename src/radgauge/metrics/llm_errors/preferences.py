@@ -32,9 +32,9 @@ def both_orders(a: Case, b: Case, context: str, repeats: int) -> Orders:
     """The questions about two reports; none if they are the same words, of which neither is better."""
     if a.candidate == b.candidate:
         return [], []
-    told = _OR.join(sorted({*a.references, *b.references}))
+    joined = _OR.join(sorted({*a.references, *b.references}))
     one, other = (
-        [Item(told, texts, context, repeat) for repeat in range(repeats)]
+        [Item(joined, texts, context, repeat) for repeat in range(repeats)]
         for texts in ((a.candidate, b.candidate), (b.candidate, a.candidate))
     )
     return one, other
@@ -48,7 +48,7 @@ def first_wins(verdict: Verdict) -> float | None:
 
 
 def preference_rows(
-    cases: Sequence[Case], asked: Mapping[tuple[int, int], Orders], ledger: Ledger, *, repeated: bool
+    cases: Sequence[Case], requested: Mapping[tuple[int, int], Orders], ledger: Ledger, *, repeated: bool
 ) -> Rows:
     """Share of comparisons won, ties half; the share that went with the position; and agreement of repeats.
 
@@ -57,22 +57,22 @@ def preference_rows(
     won: list[list[float]] = [[] for _ in cases]
     by_position: list[list[float]] = [[] for _ in cases]
     agreement: list[list[float]] = [[] for _ in cases]
-    for pair, both in asked.items():
+    for pair, both in requested.items():
         answers = [[first_wins(ledger.verdicts[item]) for item in order] for order in both]
-        known = [[each for each in order if each is not None] for order in answers]
-        if both[0] and not all(known):
+        answered = [[verdict for verdict in order if verdict is not None] for order in answers]
+        if both[0] and not all(answered):
             why = next(ledger.verdicts[item].why for order in both for item in order if ledger.verdicts[item].why)
             for at in pair:
                 ledger.why.setdefault(cases[at].key, why)
             continue
         share = 0.5
         if both[0]:
-            one, other = (float(np.mean(order)) for order in known)
+            one, other = (float(np.mean(order)) for order in answered)
             share = (one + 1.0 - other) / 2
-            ledger.first_wins += [each for order in known for each in order]
+            ledger.first_wins += [verdict for order in answered for verdict in order]
             for at in pair:
                 by_position[at].append(float(one == other and one != 0.5))
-                agreement[at] += [self_agreement(order, 1.0) for order in known]
+                agreement[at] += [self_agreement(order, 1.0) for order in answered]
         for at, value in zip(pair, (share, 1.0 - share), strict=True):
             won[at].append(value)
     columns = [won, by_position, *([agreement] if repeated else [])]
@@ -82,5 +82,5 @@ def preference_rows(
 
 
 def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return float(np.mean(known)) if known else math.nan
+    defined = [value for value in values if not math.isnan(value)]
+    return float(np.mean(defined)) if defined else math.nan

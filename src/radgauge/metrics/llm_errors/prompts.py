@@ -22,8 +22,8 @@ FILES = {
 }
 _DATA = Path(__file__).parent / "data"
 _MARK = "\n===\n"
-_PLACE = re.compile(r"\{(context|reference|candidate|first|second|form)\}")
-_LONGEST = 100_000  # bytes of a prompt
+_PLACEHOLDER = re.compile(r"\{(context|reference|candidate|first|second|form)\}")
+_MAX_BYTES = 100_000  # bytes of a prompt
 
 
 class JudgePrompt(NamedTuple):
@@ -42,8 +42,8 @@ class JudgePrompt(NamedTuple):
 
     def fill(self, parts: Mapping[str, str]) -> str:
         """The question: each place is filled once, whatever the reports say, and they are fenced as data."""
-        known = {**fenced(parts), "form": self.form}
-        return _PLACE.sub(lambda found: known.get(found[1], ""), self.user)
+        values = {**fenced(parts), "form": self.form}
+        return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), self.user)
 
 
 @lru_cache(maxsize=16)
@@ -61,19 +61,19 @@ def judge_prompt(variant: str, path: str = "") -> JudgePrompt:
     if not path:
         return own
     try:
-        text = Path(path).read_bytes()[: _LONGEST + 1].decode("utf-8").replace("\r\n", "\n")
+        text = Path(path).read_bytes()[: _MAX_BYTES + 1].decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError:
         raise InputError(f"llm_errors: prompt must be a text file, there is no {path}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: a prompt must be UTF-8 text") from None
-    if len(text) > _LONGEST:
-        raise InputError(f"{path}: a prompt must have at most {_LONGEST:,} characters")
+    if len(text) > _MAX_BYTES:
+        raise InputError(f"{path}: a prompt must have at most {_MAX_BYTES:,} characters")
     system, mark, user = text.partition(_MARK)
     if not mark:
         raise InputError(f"{path}: a prompt must have a line with === between instructions and question")
-    wanted = (
+    placeholders = (
         ("reference", "first", "second", "form") if variant == "preference" else ("reference", "candidate", "form")
     )
-    if missing := [f"{{{name}}}" for name in wanted if f"{{{name}}}" not in user]:
+    if missing := [f"{{{name}}}" for name in placeholders if f"{{{name}}}" not in user]:
         raise InputError(f"{path}: the question of a prompt must contain {', '.join(missing)}")
     return JudgePrompt(f"{system.strip()}\n\n{RULE}", user.strip(), own.form)

@@ -72,7 +72,7 @@ class GreenLlm(LlmErrors):
         return StructuredQuestion(
             task="green",
             system="",
-            user=_PLACE.sub(lambda place: texts[place[1]], _frame(self.prompt)),
+            user=_PLACEHOLDER.sub(lambda match: texts[match[1]], _frame(self.prompt)),
             schema=None,
             check=lambda value: (),
             read=parse_green,
@@ -153,7 +153,7 @@ def crimson(judgment: Judgment) -> float:
     return (credit - false) / total if total else 1.0
 
 
-_PLACE = re.compile(r"\{(reference|candidate)\}")
+_PLACEHOLDER = re.compile(r"\{(reference|candidate)\}")
 _HEADINGS = {
     "significant": re.compile(r"\[?clinically significant errors\]?\s*:", re.IGNORECASE),
     "insignificant": re.compile(r"\[?clinically insignificant errors\]?\s*:", re.IGNORECASE),
@@ -175,7 +175,7 @@ def _frame(path: str) -> str:
         frame = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"green_llm: prompt must be a text file, got {path}: {type(error).__name__}") from None
-    if set(_PLACE.findall(frame)) != {"reference", "candidate"}:
+    if set(_PLACEHOLDER.findall(frame)) != {"reference", "candidate"}:
         raise InputError(f"{path}: a published prompt must contain {{reference}} and {{candidate}}")
     return frame
 

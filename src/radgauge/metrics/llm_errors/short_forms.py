@@ -25,11 +25,11 @@ QUOTED_WORDS = 3
 _NUMBER = re.compile(r"^\s*\[\d+\]\s*")
 VERDICTS = ("entailed", "contradicted", "not_stated")
 SIDES = ("candidate", "reference")
-MOST = 240
+MAX_ENTRIES = 240
 _SENTENCE = record(
-    sentence=INTEGER, explanation=TEXT, evidence=listed(INTEGER, most=MOST), verdict=one_of(VERDICTS)
+    sentence=INTEGER, explanation=TEXT, evidence=listed(INTEGER, most=MAX_ENTRIES), verdict=one_of(VERDICTS)
 )
-ENTAILMENT = record(candidate=listed(_SENTENCE, most=MOST), reference=listed(_SENTENCE, most=MOST))
+ENTAILMENT = record(candidate=listed(_SENTENCE, most=MAX_ENTRIES), reference=listed(_SENTENCE, most=MAX_ENTRIES))
 
 
 def explained_faults(
@@ -71,17 +71,17 @@ def _side_faults(entries: Sequence[Mapping[str, Any]], side: str, own: Text, oth
     faults = []
     counts = dict.fromkeys(range(1, len(own.sentences) + 1), 0)
     last = len(other.sentences)
-    for number, each in enumerate(entries, start=1):
-        if each["sentence"] not in counts:
+    for number, entry in enumerate(entries, start=1):
+        if entry["sentence"] not in counts:
             faults.append(f"{side} {number}: sentence must be from 1 to {len(counts)}")
             continue
-        counts[each["sentence"]] += 1
-        where = f"{side} sentence {each['sentence']}"
-        if any(not 1 <= evidence <= last for evidence in each["evidence"]):
+        counts[entry["sentence"]] += 1
+        where = f"{side} sentence {entry['sentence']}"
+        if any(not 1 <= evidence <= last for evidence in entry["evidence"]):
             faults.append(f"{where}: evidence must be numbers from 1 to {last}")
-        if (each["verdict"] == "not_stated") is bool(each["evidence"]):
-            wanted = "no evidence" if each["verdict"] == "not_stated" else "evidence"
-            faults.append(f"{where}: {each['verdict']} needs {wanted}")
+        if (entry["verdict"] == "not_stated") is bool(entry["evidence"]):
+            required = "no evidence" if entry["verdict"] == "not_stated" else "evidence"
+            faults.append(f"{where}: {entry['verdict']} needs {required}")
     for sentence, count in counts.items():
         if count != 1:
             faults.append(f"{side} sentence {sentence} must be judged once, it is judged {count} times")
@@ -90,10 +90,14 @@ def _side_faults(entries: Sequence[Mapping[str, Any]], side: str, own: Text, oth
 
 def entailment_row(value: Mapping[str, Any]) -> list[float]:
     """F1, precision, recall, and the share of the candidate's sentences that the reference contradicts."""
-    share = {side: sum(each["verdict"] == "entailed" for each in value[side]) / len(value[side]) for side in SIDES}
+    share = {
+        side: sum(entry["verdict"] == "entailed" for entry in value[side]) / len(value[side]) for side in SIDES
+    }
     precision, recall = share["candidate"], share["reference"]
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    contradicted = sum(each["verdict"] == "contradicted" for each in value["candidate"]) / len(value["candidate"])
+    contradicted = sum(entry["verdict"] == "contradicted" for entry in value["candidate"]) / len(
+        value["candidate"]
+    )
     return [f1, precision, recall, contradicted]
 
 
@@ -108,15 +112,15 @@ def entailment_notes(value: Mapping[str, Any], pair: Pair, *, which: int) -> tup
     }
     notes = []
     for side, other in (("candidate", "reference"), ("reference", "candidate")):
-        for each in value[side]:
+        for entry in value[side]:
             spans = {
-                side: (texts[side].sentences[each["sentence"] - 1],),
-                other: tuple(texts[other].sentences[number - 1] for number in each["evidence"]),
+                side: (texts[side].sentences[entry["sentence"] - 1],),
+                other: tuple(texts[other].sentences[number - 1] for number in entry["evidence"]),
             }
-            kind = names.get((side, each["verdict"]), "matched")
+            kind = names.get((side, entry["verdict"]), "matched")
             verdict = {"entailed": "bears out", "contradicted": "contradicts", "not_stated": "does not state"}
-            text = f"The {other} {verdict[each['verdict']]} sentence {each['sentence']} of the {side}."
-            why = f" {each['explanation'].strip()}" if each["explanation"].strip() else ""
+            text = f"The {other} {verdict[entry['verdict']]} sentence {entry['sentence']} of the {side}."
+            why = f" {entry['explanation'].strip()}" if entry["explanation"].strip() else ""
             notes.append(Note(kind, text + why, spans["reference"], spans["candidate"], {"reference": which}))
     return tuple(sorted(notes, key=lambda note: note.kind == "matched"))
 
@@ -127,6 +131,6 @@ def self_agreement(values: Sequence[float], width: float) -> float:
     >>> self_agreement([4.0, 4.0, 3.0], 4.0)
     0.8333333333333334
     """
-    known = [value for value in values if not math.isnan(value)]
-    pairs = [abs(a - b) for at, a in enumerate(known) for b in known[at + 1 :]]
+    defined = [value for value in values if not math.isnan(value)]
+    pairs = [abs(a - b) for at, a in enumerate(defined) for b in defined[at + 1 :]]
     return 1.0 - sum(pairs) / len(pairs) / width if pairs else math.nan

@@ -57,7 +57,10 @@ class EmbeddedEntities:
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Entities in text order."""
         return [
-            tuple(Entity(each.name, each.type.upper(), each.start, each.end) for each in rate_entities(report))
+            tuple(
+                Entity(entity.name, entity.type.upper(), entity.start, entity.end)
+                for entity in rate_entities(report)
+            )
             for report in self.reading.of(self.reports, texts)
         ]
 
@@ -67,7 +70,7 @@ class EmbeddedEntities:
 
     def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
         """Return the entities that `pack` wrote."""
-        return tuple(Entity(*each) for each in json.loads(packed))
+        return tuple(Entity(*fields) for fields in json.loads(packed))
 
 
 NER = "Angelakeke/RaTE-NER-Deberta"
@@ -146,13 +149,13 @@ class RateScore(Metric):
 
     def parts(self) -> Mapping[str, str]:
         """Models with their revisions, weights with their hash, and p."""
-        found = self.affinity
+        weighting = self.affinity
         return {
             "preset": self._preset,
             "ner": self._entity_reader(Readings()).signature.replace("|", "+"),
             "encoder": self._encoder().signature.replace("|", "+"),
-            "weights": found.name,
-            "p": f"{found.penalty:.6g}",
+            "weights": weighting.name,
+            "p": f"{weighting.penalty:.6g}",
             "references": "best",
         }
 
@@ -180,8 +183,8 @@ class RateScore(Metric):
         """The score of every pair of texts, shape (pairs,)."""
         sums, both = self.sums(candidates, references, reading=reading)
         values: Rows = np.full(len(both), PUBLISHED_EMPTY if self.judges_empty else np.nan)
-        found = self.affinity
-        values[both] = sums.f1(found.weights, found.factors(self.penalty))
+        weighting = self.affinity
+        values[both] = sums.f1(weighting.weights, weighting.factors(self.penalty))
         return values
 
     def sums(
@@ -194,17 +197,17 @@ class RateScore(Metric):
         """
         texts = list(dict.fromkeys([*candidates, *references]))
         table, _ = self._table(texts, reading)
-        place = {text: index for index, text in enumerate(texts)}
-        left = np.array([place[text] for text in references], dtype=np.intp)
-        right = np.array([place[text] for text in candidates], dtype=np.intp)
+        index_of = {text: index for index, text in enumerate(texts)}
+        left = np.array([index_of[text] for text in references], dtype=np.intp)
+        right = np.array([index_of[text] for text in candidates], dtype=np.intp)
         filled = np.array([len(names) > 0 for names in table.names], dtype=bool)
         both = filled[left] & filled[right]
         return type_sums(table, left[both], right[both]), both
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side has no entities."""
-        (found,) = reading.of(self._entity_reader(reading), [case.candidate])
-        return "no entities in the candidate" if not found else "no entities in the reference"
+        (entities,) = reading.of(self._entity_reader(reading), [case.candidate])
+        return "no entities in the candidate" if not entities else "no entities in the reference"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """The closest entity of each, and those without a close one."""
@@ -232,17 +235,17 @@ class RateScore(Metric):
         anchor: int,
         case_reference: int,
     ) -> list[Note]:
-        found = self.affinity
-        factors = found.factors(self.penalty)
+        weighting = self.affinity
+        factors = weighting.factors(self.penalty)
         partners, cosines = closest(table, anchor, 1 - anchor)
-        types = [np.array([TYPE_INDEX[each.type] for each in side], dtype=np.intp) for side in entities]
-        total = float(found.weights[types[anchor], types[1 - anchor][partners]].sum())
+        types = [np.array([TYPE_INDEX[item.type] for item in side], dtype=np.intp) for side in entities]
+        total = float(weighting.weights[types[anchor], types[1 - anchor][partners]].sum())
         clash = "one is denied, the other is not" if self.penalty == "code" else "the types differ"
         notes = []
         for entity, at, cosine in zip(entities[anchor], partners, cosines, strict=True):
             partner = entities[1 - anchor][at]
             kinds = TYPE_INDEX[entity.type], TYPE_INDEX[partner.type]
-            weight, factor = float(found.weights[kinds]), float(factors[kinds])
+            weight, factor = float(weighting.weights[kinds]), float(factors[kinds])
             far = cosine < CLOSE
             kind = ("missing", "added")[anchor] if far else "contradicted" if factor < 1 else "matched"
             side, other = ("reference", "candidate") if anchor == 0 else ("candidate", "reference")
@@ -252,13 +255,13 @@ class RateScore(Metric):
             text += f" times {factor:.2f} since {clash}" if factor < 1 else ""
             text += f"; weight {weight:.2f}, {weight / total:.0%} of this side" if total else "; weight 0"
             # What has no close partner points at its own side only: nothing is there on the other.
-            mine, theirs = _span(entity), () if far else _span(partner)
+            own_span, partner_span = _span(entity), () if far else _span(partner)
             notes.append(
                 Note(
                     kind,
                     text,
-                    reference_spans=mine if anchor == 0 else theirs,
-                    candidate_spans=theirs if anchor == 0 else mine,
+                    reference_spans=own_span if anchor == 0 else partner_span,
+                    candidate_spans=partner_span if anchor == 0 else own_span,
                     data={
                         "anchor": side,
                         "entity": entity.name,
@@ -277,15 +280,21 @@ class RateScore(Metric):
 
     def _table(self, texts: Sequence[str], reading: Readings) -> tuple[EntityTable, list[tuple[Entity, ...]]]:
         entities = reading.of(self._entity_reader(reading), texts)
-        names = list(dict.fromkeys(entity.name for found in entities for entity in found))
-        place = {name: index for index, name in enumerate(names)}
+        names = list(dict.fromkeys(entity.name for entity_list in entities for entity in entity_list))
+        index_of = {name: index for index, name in enumerate(names)}
         read = reading.of(self._encoder(), names)
         # in single precision a cosine would depend, by its rounding, on the other rows of the run
         vectors = np.stack(read).astype(np.float64) if read else np.zeros((0, 1))
         table = EntityTable(
             vectors,
-            [np.array([place[entity.name] for entity in found], dtype=np.intp) for found in entities],
-            [np.array([TYPE_INDEX[entity.type] for entity in found], dtype=np.intp) for found in entities],
+            [
+                np.array([index_of[entity.name] for entity in entity_list], dtype=np.intp)
+                for entity_list in entities
+            ],
+            [
+                np.array([TYPE_INDEX[entity.type] for entity in entity_list], dtype=np.intp)
+                for entity_list in entities
+            ],
         )
         return table, list(entities)
 

@@ -114,10 +114,10 @@ class _Distinct:
 
 def _distinct(table: EntityTable) -> _Distinct:
     names, types, often = [], [], []
-    for mine, kinds in zip(table.names, table.types, strict=True):
-        _, first, number = np.unique(mine * len(TYPES) + kinds, return_index=True, return_counts=True)
+    for own_names, kinds in zip(table.names, table.types, strict=True):
+        _, first, number = np.unique(own_names * len(TYPES) + kinds, return_index=True, return_counts=True)
         order = np.argsort(first, kind="stable")
-        names.append(mine[first[order]])
+        names.append(own_names[first[order]])
         types.append(kinds[first[order]])
         often.append(number[order])
     return _Distinct(table.vectors, names, types, often)
@@ -131,9 +131,9 @@ def _add_up_long(table: _Distinct, anchor: int, target: int, counts: Floats, sum
         part = slice(start, start + step)
         anchors, often = table.types[anchor][part][None], table.often[anchor][part][None]
         cosines = (table.vectors[table.names[anchor][part]] @ columns.T)[None]
-        found, cosine = np.zeros((1, CELLS)), np.zeros((1, CELLS))
-        _add_up(cosines, anchors, kinds, often, found, cosine, np.zeros(1, dtype=np.intp))
-        counts += found[0]
+        totals, cosine = np.zeros((1, CELLS)), np.zeros((1, CELLS))
+        _add_up(cosines, anchors, kinds, often, totals, cosine, np.zeros(1, dtype=np.intp))
+        counts += totals[0]
         sums += cosine[0]
 
 
@@ -188,5 +188,5 @@ def _add_up(
     size, times = len(block) * CELLS, often.ravel().astype(np.float64)
     counts[block] = np.bincount(flat, weights=times, minlength=size).reshape(-1, CELLS)
     # rows of length one have a cosine of at most 1, but for rounding: 1.0000001 is no score
-    kept = np.clip(cosine.ravel(), -1.0, 1.0)
-    sums[block] = np.bincount(flat, weights=times * kept, minlength=size).reshape(-1, CELLS)
+    clipped = np.clip(cosine.ravel(), -1.0, 1.0)
+    sums[block] = np.bincount(flat, weights=times * clipped, minlength=size).reshape(-1, CELLS)

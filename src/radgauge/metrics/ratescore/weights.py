@@ -81,12 +81,12 @@ def affinity(weights: str, *, preset: str = "2025", penalty: float | None = None
     """
     if (weights, preset) in _RELEASED:
         matrix, p = _RELEASED[weights, preset]
-        found = Affinity(weights, np.array(matrix), p)
+        result = Affinity(weights, np.array(matrix), p)
     else:
-        found = read_affinity(Path(weights))
+        result = read_affinity(Path(weights))
         if preset == "2024":
-            found = Affinity(found.name, found.weights, _P_2024)
-    return found if penalty is None else Affinity(found.name, found.weights, penalty)
+            result = Affinity(result.name, result.weights, _P_2024)
+    return result if penalty is None else Affinity(result.name, result.weights, penalty)
 
 
 def read_affinity(path: Path) -> Affinity:
