@@ -15,7 +15,7 @@ from radgauge.cli import app
 from radgauge.core.errors import InputError, ModelError, UsageError
 from radgauge.encoders.text.ratener import LABELS, RateNer
 from radgauge.encoders.text.span_ner import SpanNer, all_spans
-from radgauge.lab.training.annotate_ner import annotate, read_proposals
+from radgauge.lab.training.annotate_ner import Proposal, annotate, read_proposals
 from radgauge.lab.training.ner import NerSettings, evaluate, evaluate_tagger, predict_ner, train_ner
 from radgauge.lab.training.ner_files import NerSentence, read_ner, write_ner
 
@@ -222,8 +222,77 @@ def test_annotation_from_a_language_model(tmp_path: Path) -> None:
         read_proposals(path)
 
 
+def proposed(sentence: str, *names: str, kind: str = "DISEASE") -> list[tuple[str, str]]:
+    """Return words and types of the annotated sentence."""
+    sentences, _ = annotate(
+        [sentence],
+        proposals={sentence: [Proposal(name, kind) for name in names]},
+        library=names,
+        density=0.0,
+    )
+    return [
+        (" ".join(each.words[first : last + 1]), label) for each in sentences for first, last, label in each.spans
+    ]
+
+
+def test_repeated_entities_are_all_annotated_and_parts_of_words_are_not() -> None:
+    found = proposed(
+        "Effusion on the left, effusion on the right, massive mass.", "effusion", "mass", kind="ABNORMALITY"
+    )
+    assert [words for words, _ in found] == ["Effusion", "effusion", "mass"]
+    found = proposed(
+        "Pleural effusion; the effusion is small.", "effusion", "pleural effusion", kind="ABNORMALITY"
+    )
+    assert [words for words, _ in found] == ["Pleural effusion", "effusion"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "denied"),
+    [
+        ("No {}.", True),
+        ("There is no {} in the left lung.", True),
+        ("{} is not seen.", True),
+        ("No fracture, {} or effusion.", True),
+        ("Negative for {}.", True),
+        ("There is {} of the left lung.", False),
+        ("No effusion, but {} of the liver.", False),
+    ],
+)
+def test_diseases_that_no_lexicon_knows_are_denied_where_the_sentence_denies_them(
+    sentence: str, denied: bool
+) -> None:
+    for name in ("quellar fibromatosis", "Zorb-Hentschel disease", "velimycosis"):
+        assert [label for _, label in proposed(sentence.format(name), name)] == [
+            "NON-DISEASE" if denied else "DISEASE"
+        ]
+
+
+def test_the_embedded_reader_is_a_tagger() -> None:
+    truth = [
+        NerSentence(("No", "pleural", "effusion", "."), ((1, 2, "NON-ABNORMALITY"),)),
+        NerSentence(("Clear", "lungs", "."), ((0, 0, "NON-ABNORMALITY"), (1, 1, "ANATOMY"))),
+    ]
+    assert evaluate_tagger("embedded", truth)[0].f1 == 1.0
+    denied = [NerSentence(each.words, tuple((a, b, "DISEASE") for a, b, _ in each.spans)) for each in truth]
+    assert evaluate_tagger("embedded", denied)[0].f1 == 0.0
+
+
+def test_a_tagger_that_marks_too_much_is_warned_of(tmp_path: Path) -> None:
+    file = tmp_path / "test.json"
+    records = [
+        {"tokens": ["Pneumonia", "and", "large", "effusion", "in", "the", "lung"], "spans": [[0, 0, "DISEASE"]]}
+    ]
+    file.write_text(json.dumps(records), encoding="utf-8")
+    done = CliRunner().invoke(app, ["train", "ner", "--evaluate", str(file), "--model", "embedded"])
+    assert "the tagger marks 3 entities where there are 1 (precision 0.33): it over-tags" in done.stderr
+    records[0]["spans"] = [[0, 0, "DISEASE"], [2, 3, "ABNORMALITY"], [6, 6, "ANATOMY"]]
+    file.write_text(json.dumps(records), encoding="utf-8")
+    done = CliRunner().invoke(app, ["train", "ner", "--evaluate", str(file), "--model", "embedded"])
+    assert "over-tags" not in done.stderr
+
+
 def test_annotation_on_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "reports.csv").write_text("id,report\n1,No pleural effusion.\n")
+    (tmp_path / "reports.csv").write_text("id,modality,report\n1,CT,No pleural effusion.\n")
     done = CliRunner().invoke(
         app,
         ["train", "ner", str(tmp_path / "reports.csv"), "--annotate", "-o", str(tmp_path / "a.json"), "--json"],
@@ -231,6 +300,8 @@ def test_annotation_on_the_command_line(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["counts"]["kept_sentences"] == 1
     assert read_ner(tmp_path / "a.json")[0].spans == ((1, 2, "NON-ABNORMALITY"),)
+    [record] = json.loads((tmp_path / "a.json").read_text())
+    assert (record["id"], record["modality"]) == ("1", "CT")
     (tmp_path / "reports.csv").write_text("id,words\n1,No pleural effusion.\n")
     done = CliRunner().invoke(app, ["train", "ner", str(tmp_path / "reports.csv"), "--annotate", "-o", "x"])
     assert "a table of reports must have the column report, text, findings or reference" in str(done.exception)

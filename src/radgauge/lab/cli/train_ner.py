@@ -49,6 +49,10 @@ class Annotation:
         return list(dict.fromkeys(term.text for file in files for term in read_terms(file))) if files else None
 
 
+RECORD_FIELDS = ("id", "report_id", "study_id", "modality", "anatomy")
+"""Columns of a table of reports that an annotated record keeps."""
+
+
 @o.command(train, "ner")
 def train_ner_cli(
     say: o.Output,
@@ -56,7 +60,9 @@ def train_ner_cli(
         Path | None, typer.Argument(help="RaTE-NER file to learn from; with --annotate a table of reports.")
     ] = None,
     output: Annotated[Path | None, "-o", "Folder of the checkpoint, or annotated file."] = None,
-    model: Annotated[str, "Starting checkpoint: folder or hub id; with --evaluate the tagger."] = "",
+    model: Annotated[
+        str, "Starting checkpoint: folder or hub id; with --evaluate the tagger, also 'embedded'."
+    ] = "",
     annotate: Annotated[bool, "Annotate reports instead of training."] = False,
     dev: Annotated[Path | None, "Sentences to choose the epoch by."] = None,
     test: Annotated[Path | None, "Sentences to report on at the end."] = None,
@@ -84,7 +90,7 @@ def train_ner_cli(
     """
     from radgauge.core.errors import UsageError
     from radgauge.encoders.checkpoints.catalogue import located
-    from radgauge.lab.training.ner import evaluate_tagger, train_ner
+    from radgauge.lab.training.ner import evaluate_tagger, overtagging, train_ner
     from radgauge.lab.training.ner_files import read_ner
 
     if describe is not None:
@@ -98,6 +104,7 @@ def train_ner_cli(
             raise UsageError("--evaluate needs --model: the tagger to score, a folder or a hub id")
         results = evaluate_tagger(located(model), read_ner(evaluate), device="auto")
         say.show({"results": results, "model": model}, *_type_tables(results))
+        say.notes(*filter(None, [overtagging(results)]))
         return
     if train is None or output is None:
         raise UsageError("a file to learn from and -o are needed; or --evaluate FILE, or --describe FILE")
@@ -119,7 +126,9 @@ def train_ner_cli(
     if test is not None:
         results = evaluate_tagger(str(output), read_ner(test), device="auto")
     say.show({"results": results, "checkpoint": str(output), "seed": settings.seed}, *_type_tables(results))
-    say.notes(f"checkpoint in {output}; use it with -m ratescore:ner={output}")
+    say.notes(
+        f"checkpoint in {output}; use it with -m ratescore:ner={output}", *filter(None, [overtagging(results)])
+    )
 
 
 def _type_tables(results: Sequence[TypeResult]) -> list[o.Block]:
@@ -171,6 +180,10 @@ def _annotate(reports: Path, output: Path, how: Annotation, llm: o.LlmSettings, 
         proposed = _ask_for_entities(texts, output, how, llm, say=say)
     sentences, counts = annotate(
         texts,
+        about=[
+            {name: str(record.values[name]) for name in RECORD_FIELDS if record.values.get(name) not in (None, "")}
+            for record in source.records
+        ],
         proposals=proposed,
         library=library,
         encoder=encoder_named(located(how.encoder), pooling="auto" if how.encoder == "embedded" else "cls"),

@@ -6,7 +6,8 @@ to are dropped; sentences of which too little is annotated are dropped; rules de
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,8 @@ import numpy as np
 from radgauge.core.errors import InputError
 from radgauge.core.parsing import parse_json, shipped_toml
 from radgauge.encoders.text.encoders import Encoder
-from radgauge.lab.training.ner_files import LabelledSpan, NerSentence
-from radgauge.reader import load_lexicon, rate_entities, read_report
+from radgauge.lab.training.ner_files import Fields, LabelledSpan, NerSentence
+from radgauge.reader import RateEntity, load_lexicon, rate_entities, read_report
 from radgauge.text.sentences import split_sentences
 from radgauge.text.static_embedding import StaticEncoder
 from radgauge.text.tokens import tokenize
@@ -24,6 +25,7 @@ from radgauge.text.tokens import tokenize
 SIMILARITY = 0.83
 DENSITY = 0.7
 """The paper's thresholds."""
+_KNOWN_DISEASE = "pneumonia"
 
 TERMS_AT_ONCE = 1 << 15
 TYPES = ("ABNORMALITY", "DISEASE", "ANATOMY")
@@ -52,6 +54,7 @@ class AnnotationCounts:
 def annotate(
     reports: Iterable[str],
     *,
+    about: Iterable[Mapping[str, str]] | None = None,
     proposals: dict[str, list[Proposal]] | None = None,
     library: Sequence[str] | None = None,
     encoder: Encoder | None = None,
@@ -62,6 +65,7 @@ def annotate(
 
     Args:
         reports: Texts.
+        about: Fields of each report for the records of its sentences, such as id and modality; None = none.
         proposals: Sentence -> entities from elsewhere (see `read_proposals`); None = the embedded reader proposes.
         library: Terms that an entity must resemble; None = the terms of the built-in lexicon.
         encoder: What compares; None = the embedded one (the paper: MedCPT).
@@ -69,25 +73,27 @@ def annotate(
         density: Smallest share of words in entities, function words and numbers left aside. The paper does not say
             what it counts; this is our reading.
     """
-    found: list[tuple[tuple[str, ...], list[tuple[int, int, str, str]]]] = []
-    for report in reports:
+    found: list[tuple[tuple[str, ...], list[tuple[int, int, str, str]], Fields]] = []
+    texts = list(reports)
+    fields = [tuple(record.items()) for record in about] if about is not None else [()] * len(texts)
+    for report, of_report in zip(texts, fields, strict=True):
         for start, end in split_sentences(report):
             sentence = report[start:end]
             tokens = tokenize(sentence)
             words = tuple(sentence[a:b] for a, b in zip(tokens.starts, tokens.ends, strict=True))
             if words:
                 places = list(zip(tokens.starts, tokens.ends, strict=True))
-                found.append((words, _entities(sentence, places, proposals)))
-    names = list(dict.fromkeys(name for _, entities in found for *_, name in entities))
+                found.append((words, _entities(sentence, places, proposals), of_report))
+    names = list(dict.fromkeys(name for _, entities, _ in found for *_, name in entities))
     close = _close_names(names, library, encoder or StaticEncoder(), similarity)
     kept: list[NerSentence] = []
-    for words, entities in found:
+    for words, entities, of_report in found:
         spans: tuple[LabelledSpan, ...] = tuple(
             (first, last, kind) for first, last, kind, name in entities if name in close
         )
         if spans and _density(words, spans) >= density:
-            kept.append(NerSentence(words, spans))
-    proposed = [name for _, entities in found for *_, name in entities]
+            kept.append(NerSentence(words, spans, of_report))
+    proposed = [name for _, entities, _ in found for *_, name in entities]
     counts = AnnotationCounts(
         len(found),
         len(proposed),
@@ -134,23 +140,36 @@ def _entities(
     if proposals is None:
         marked = [(each.start, each.end, each.type.upper(), each.name) for each in read]
     else:
-        denied = [(each.start, each.end) for each in read if each.type.startswith("Non-")]
         marked = []
-        for proposal in proposals.get(sentence.strip(), []):
-            start = sentence.lower().find(proposal.name.lower())
-            if start < 0:
-                continue  # a model that changes the words has not marked anything
-            end = start + len(proposal.name)
-            kind = proposal.type.removeprefix("NON-")
-            if kind != "ANATOMY" and any(a < end and start < b for a, b in denied):
-                kind = f"NON-{kind}"
-            marked.append((start, end, kind, proposal.name))
+        taken: list[tuple[int, int]] = []
+        ordered = sorted(proposals.get(sentence.strip(), []), key=lambda proposal: -len(proposal.name))
+        for proposal in dict.fromkeys(ordered):  # longest first: "pleural effusion" before "effusion"
+            # A model that changes the words has not marked anything.
+            for match in re.finditer(rf"(?<!\w){re.escape(proposal.name)}(?!\w)", sentence, re.IGNORECASE):
+                start, end = match.span()
+                if any(a <= start and end <= b for a, b in taken):
+                    continue
+                taken.append((start, end))
+                kind = proposal.type.removeprefix("NON-")
+                if kind != "ANATOMY" and _is_denied(sentence, start, end, read):
+                    kind = f"NON-{kind}"
+                marked.append((start, end, kind, proposal.name))
+        marked.sort()
     found = []
     for start, end, kind, name in marked:
         inside = [number for number, (a, b) in enumerate(places) if a < end and start < b]
         if inside:
             found.append((inside[0], inside[-1], kind, name))
     return found
+
+
+def _is_denied(sentence: str, start: int, end: int, read: Sequence[RateEntity]) -> bool:
+    """True if the sentence denies these words; unknown words are judged by a known disease in their place."""
+    there = [entity for entity in read if entity.start < end and start < entity.end and entity.type != "Anatomy"]
+    if there:
+        return any(entity.type.startswith("Non-") for entity in there)
+    known = f"{sentence[:start]}{_KNOWN_DISEASE}{sentence[end:]}"
+    return any(mention.start == start and mention.assertion == "absent" for mention in read_report(known).mentions)
 
 
 def _close_names(

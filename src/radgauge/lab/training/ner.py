@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,15 @@ from radgauge.encoders.checkpoints.weights import load_tokenizer, load_transform
 from radgauge.encoders.text import span_ner
 from radgauge.encoders.text.ratener import LABELS
 from radgauge.lab.training.ner_files import LabelledSpan, NerSentence, spans_of
+from radgauge.reader import rate_entities, read_report
 
 SCHEMES = ("iob", "span")
 RATES = {"iob": 1e-5, "span": 6e-6}
 """Learning rates of the paper."""
 
+EMBEDDED = "embedded"
+OVERTAGGED = 1.5
+"""Entities marked per entity that is there, above which a tagger is warned of."""
 STATE = "training_state.pt"
 IGNORED = -100
 
@@ -122,7 +128,9 @@ def train_ner(
 def predict_ner(
     model: str, sentences: Sequence[Sequence[str]], *, device: str = "auto"
 ) -> list[list[LabelledSpan]]:
-    """Entities of sentences given as words, by a checkpoint of either scheme."""
+    """Entities of sentences given as words, by a checkpoint of either scheme or by the embedded reader."""
+    if model == EMBEDDED:
+        return [_read_words(words) for words in sentences]
     if (checkpoint_folder(model) / span_ner.SPAN_HEAD).exists():
         return span_ner.predict_spans(model, sentences, device=device)
     learner = _Learner(NerSettings(model), pick_device(device))
@@ -130,8 +138,36 @@ def predict_ner(
     return learner.predict(sentences)
 
 
+def _read_words(words: Sequence[str]) -> list[LabelledSpan]:
+    """Return the embedded reader's entities as spans of words, which are joined by blanks."""
+    ends = list(accumulate(len(word) + 1 for word in words))
+    spans = []
+    for entity in rate_entities(read_report(" ".join(words))):
+        first, last = bisect_right(ends, entity.start), bisect_right(ends, entity.end - 1)
+        spans.append((first, last, entity.type.upper()))
+    return spans
+
+
+def overtagging(results: Sequence[TypeResult]) -> str:
+    """Return a warning if a tagger marks half as many entities again as there are, else "".
+
+    >>> overtagging([TypeResult("all", 0.44, 0.88, 0.59, 0.8, 50)])
+    'the tagger marks 100 entities where there are 50 (precision 0.44): it over-tags'
+    """
+    result = next((result for result in results if result.type == "all"), None)
+    if result is None or not result.precision > 0 or result.entities == 0:
+        return ""
+    n_marked = round(result.recall * result.entities / result.precision)
+    if n_marked <= OVERTAGGED * result.entities:
+        return ""
+    return (
+        f"the tagger marks {n_marked} entities where there are {result.entities} "
+        f"(precision {result.precision:.2f}): it over-tags"
+    )
+
+
 def evaluate_tagger(model: str, sentences: Sequence[NerSentence], *, device: str = "auto") -> list[TypeResult]:
-    """How well a checkpoint of either scheme, trained here or published, finds the entities of these sentences."""
+    """Evaluate a checkpoint of either scheme, or "embedded", on sentences with known entities."""
     return evaluate(predict_ner(model, [each.words for each in sentences], device=device), sentences)
 
 

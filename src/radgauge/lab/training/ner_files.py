@@ -14,6 +14,8 @@ from radgauge.encoders.text.ratener import LABELS
 
 LabelledSpan = tuple[int, int, str]
 """First word, last word (included), type."""
+Fields = tuple[tuple[str, str], ...]
+"""Names and values of a record's other fields."""
 
 
 class NerSentence(NamedTuple):
@@ -21,6 +23,7 @@ class NerSentence(NamedTuple):
 
     words: tuple[str, ...]
     spans: tuple[LabelledSpan, ...]
+    about: Fields = ()  # Of the report, such as id and modality; written, not read
 
     @property
     def labels(self) -> list[str]:
@@ -90,9 +93,9 @@ def write_ner(path: Path | str, sentences: Sequence[NerSentence], *, form: str =
     """Write sentences as a JSON list in the IOB or the span form."""
     place = {label: number for number, label in enumerate(LABELS)}
     records: list[dict[str, Any]] = [
-        {"tokens": each.words, "ner_tags": [place[label] for label in each.labels]}
+        {**dict(each.about), "tokens": each.words, "ner_tags": [place[label] for label in each.labels]}
         if form == "iob"
-        else {"tokens": each.words, "spans": each.spans}
+        else {**dict(each.about), "tokens": each.words, "spans": each.spans}
         for each in sentences
     ]
     write_file(path, json.dumps(records, ensure_ascii=False) + "\n")
