@@ -105,9 +105,9 @@ def stop_at_words_inside(mention: Mention) -> None:
     named = lexicon[mention.concept].name.lower() if mention.concept in lexicon else ""
     own = {word[:_STEM] for word in (*_WORDS.findall(named), *mention.concept.split("_"))}
     kinds = _inside()
-    known = kinds["anywhere"] | kinds.get(mention.kind, frozenset()) | kinds.get(mention.concept, frozenset())
+    neutral = kinds["anywhere"] | kinds.get(mention.kind, frozenset()) | kinds.get(mention.concept, frozenset())
     for word in _WORDS.findall(mention.text.lower()):
-        if word[:_STEM] not in own and word not in known:
+        if word[:_STEM] not in own and word not in neutral:
             raise NoPlan(f"a name that says more than its finding: {mention.text!r}")
 
 
@@ -117,8 +117,8 @@ def stop_at_other_measurements(text: str, statements: Sequence[Statement]) -> No
     Raises:
         NoPlan: If the statements hold more or fewer measurements than the sentence.
     """
-    said = sum(len(each.sizes_mm) for each in statements)
-    if said != len(_MEASURED.findall(text)):
+    n_stated = sum(len(statement.sizes_mm) for statement in statements)
+    if n_stated != len(_MEASURED.findall(text)):
         raise NoPlan("measurements that were not read one by one")
 
 
@@ -129,8 +129,8 @@ def stop_at_more_than_normal(reading: ReportReading, mention: Mention, changes: 
         NoPlan: If "increased" or the like stands before what has a normal amount, and nothing compares.
     """
     start, end, _ = reading.sentences[mention.sentence]
-    for each in changes:
-        before = each.end <= mention.start and _MORE.fullmatch(reading.text[each.start : each.end])
+    for modifier in changes:
+        before = modifier.end <= mention.start and _MORE.fullmatch(reading.text[modifier.start : modifier.end])
         if before and mention.concept not in _never_normal() and not _COMPARED.search(reading.text[start:end]):
             raise NoPlan("more than before, or more than normal")
 
@@ -146,13 +146,13 @@ def _inside() -> dict[str, frozenset[str]]:
     return {name: frozenset(words) for name, words in table.items()}
 
 
-def stop_at_run_on(reading: ReportReading, mine: Sequence[int], end: int) -> None:
+def stop_at_run_on(reading: ReportReading, indices: Sequence[int], end: int) -> None:
     """ "No pneumothorax the lungs are hyperinflated": a denial does not reach the next subject with its verb.
 
     Raises:
         NoPlan: If a clause of its own follows a denied finding without a stop.
     """
-    mentions = [reading.mentions[i] for i in mine]
+    mentions = [reading.mentions[i] for i in indices]
     for number, denied in enumerate(mentions):
         if denied.kind not in FINDING_KINDS or denied.assertion != "absent":
             continue

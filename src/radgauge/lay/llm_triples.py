@@ -50,11 +50,10 @@ def triple_prompts(chosen: str = "strict") -> dict[str, Prompt]:
     if chosen == "strict":
         general = prompt("triples")
         return {
-            wanted: general._replace(user=general.user.replace("{wanted}", wanted))
-            for wanted in (REWRITE, OPPOSITE)
+            task: general._replace(user=general.user.replace("{wanted}", task)) for task in (REWRITE, OPPOSITE)
         }
     if chosen == "paper":
-        return {wanted: prompt(wanted) for wanted in (REWRITE, OPPOSITE)}
+        return {task: prompt(task) for task in (REWRITE, OPPOSITE)}
     return dict(read_prompts(chosen, names=(REWRITE, OPPOSITE)))
 
 
@@ -99,16 +98,16 @@ def propose_triples(
         retry_failed: Ask again for what earlier runs gave up.
         progress: Told (task, done, total) after every request.
     """
-    asked = triple_prompts() if prompts is None else prompts
+    task_prompts = triple_prompts() if prompts is None else prompts
     names = list(sentences)
     step = batch * parallel
     for start in range(0, len(names), step):
         part = names[start : start + step]
         answers: dict[str, list[Outcome]] = {}
-        for wanted, fault in ((REWRITE, not_the_same), (OPPOSITE, not_the_opposite)):
-            tell = None if progress is None else partial(progress, wanted)
-            answers[wanted] = ask_all(
-                _question(wanted, asked[wanted], fault if checked else None),
+        for task, fault in ((REWRITE, not_the_same), (OPPOSITE, not_the_opposite)):
+            tell = None if progress is None else partial(progress, task)
+            answers[task] = ask_all(
+                _question(task, task_prompts[task], fault if checked else None),
                 [(sentences[name],) for name in part],
                 model=model,
                 journal=journal,
@@ -124,7 +123,9 @@ def propose_triples(
                 triples.append(Triple(name, sentences[name], rewrite.value, opposite.value))
             else:
                 refused.update(
-                    f"{what}: {each.why}" for what, each in ((REWRITE, rewrite), (OPPOSITE, opposite)) if each.why
+                    f"{what}: {outcome.why}"
+                    for what, outcome in ((REWRITE, rewrite), (OPPOSITE, opposite))
+                    if outcome.why
                 )
         yield Proposed(tuple(triples), refused)
 
@@ -139,8 +140,8 @@ def not_the_same(sentence: str, text: str) -> str:
     """
     if normal_sentence(sentence) == normal_sentence(text):
         return "it repeats the sentence"
-    told = compare_lay(*map(lay_findings, LayReader().read([sentence, text])))
-    if any(told.counts[2:]) or not _says_something(text):
+    comparison = compare_lay(*map(lay_findings, LayReader().read([sentence, text])))
+    if any(comparison.counts[2:]) or not _says_something(text):
         return "it does not say the same"
     return "it leaves out a detail" if any(match.differences for match in _aligned(sentence, text).matched) else ""
 
@@ -161,19 +162,19 @@ def not_the_opposite(sentence: str, text: str) -> str:
     return ""
 
 
-def _question(wanted: str, asked: Prompt, fault: Callable[[str, str], str] | None) -> Question:
+def _question(task: str, prompt: Prompt, fault: Callable[[str, str], str] | None) -> Question:
     def render(items: Sequence[Item]) -> str:
-        return asked.fill([item[0] for item in items])
+        return prompt.fill([item[0] for item in items])
 
     def accept(items: Sequence[Item], texts: Mapping[int, str]) -> dict[int, str]:
         if fault is None:
             return {}
-        found = {number: fault(items[number][0], text) for number, text in texts.items()}
-        return {number: why for number, why in found.items() if why}
+        faults = {number: fault(items[number][0], text) for number, text in texts.items()}
+        return {number: why for number, why in faults.items() if why}
 
-    name = wanted if fault is not None else f"{wanted}, unchecked"
+    name = task if fault is not None else f"{task}, unchecked"
     return Question(
-        name, asked.system, render, accept, lambda items: 64 + sum(48 + len(i[0].encode()) for i in items)
+        name, prompt.system, render, accept, lambda items: 64 + sum(48 + len(i[0].encode()) for i in items)
     )
 
 
@@ -184,5 +185,5 @@ def _aligned(sentence: str, text: str) -> Aligned:
 
 def _says_something(sentence: str) -> bool:
     [reading] = LayReader().read([sentence])
-    found = lay_findings(reading)
-    return bool(found.present or found.denied)
+    findings = lay_findings(reading)
+    return bool(findings.present or findings.denied)

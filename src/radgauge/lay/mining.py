@@ -53,14 +53,16 @@ def mine_triples(
     }
     first = {sentence: name for name, sentence in reversed(placed.items())}
     sentences = [
-        each for each in distinct_sentences(placed.values()).values() if "XX" not in each and "__" not in each
+        candidate
+        for candidate in distinct_sentences(placed.values()).values()
+        if "XX" not in candidate and "__" not in candidate
     ]
     readings = [read_everyday(sentence) for sentence in sentences]
     findings = [lay_findings(read) for read in LayReader().read(sentences)]
     clear = [
         n
-        for n, (everyday, found) in enumerate(zip(readings, findings, strict=True))
-        if everyday.facts and not everyday.unread and (found.present or found.denied)
+        for n, (everyday, sentence_findings) in enumerate(zip(readings, findings, strict=True))
+        if everyday.facts and not everyday.unread and (sentence_findings.present or sentence_findings.denied)
     ]
     sentences = [sentences[n] for n in clear]
     readings = [readings[n] for n in clear]
@@ -82,10 +84,15 @@ def _rewrites(
 ) -> dict[int, int]:
     """Index -> the sentence of the same meaning with the fewest words in common."""
     groups: dict[object, list[int]] = defaultdict(list)
-    for index, (reading, found) in enumerate(zip(readings, findings, strict=True)):
+    for index, (reading, sentence_findings) in enumerate(zip(readings, findings, strict=True)):
         facts = frozenset(fact._replace(start=0, end=0, sentence=0, values=frozenset()) for fact in reading.facts)
-        claims = frozenset((each.concept, each.sides, each.severity, each.uncertain) for each in found.present)
-        denials = frozenset((each.concepts, each.sides, each.severity) for each in found.denied)
+        claims = frozenset(
+            (finding.concept, finding.sides, finding.severity, finding.uncertain)
+            for finding in sentence_findings.present
+        )
+        denials = frozenset(
+            (denial.concepts, denial.sides, denial.severity) for denial in sentence_findings.denied
+        )
         groups[facts, claims, denials].append(index)
     chosen = {}
     for members in groups.values():
@@ -101,9 +108,11 @@ def _rewrites(
 def _differ(readings: Sequence[EverydayReading], findings: Sequence[Findings], index: int, other: int) -> bool:
     """Whether both readers find another meaning, and not in a degree, a course or one more denial alone."""
     everyday = compare_readings(readings[index], readings[other], strict=True)
-    told = compare_lay(findings[index], findings[other])
-    changed = {each.attribute for _, _, differences in told.changed for each in differences}
-    return bool(everyday.differences) and bool(told.lost or told.added or changed - {"severity", "change"})
+    comparison = compare_lay(findings[index], findings[other])
+    changed = {difference.attribute for _, _, differences in comparison.changed for difference in differences}
+    return bool(everyday.differences) and bool(
+        comparison.lost or comparison.added or changed - {"severity", "change"}
+    )
 
 
 def _words(text: str) -> set[str]:
@@ -115,7 +124,7 @@ def _jaccard(a: str, b: str) -> float:
     return len(first & second) / max(1, len(first | second))
 
 
-def _similar(sentences: Sequence[str], least: float) -> Iterator[tuple[int, list[int]]]:
+def _similar(sentences: Sequence[str], min_overlap: float) -> Iterator[tuple[int, list[int]]]:
     """For each sentence those with the most words in common, from the most on."""
     tokens = [sorted(_words(sentence)) for sentence in sentences]
     vocabulary: dict[str, int] = {}
@@ -131,4 +140,4 @@ def _similar(sentences: Sequence[str], least: float) -> Iterator[tuple[int, list
             overlap = row / np.maximum(1, lengths[index] + lengths - row)
             overlap[index] = -1
             best = np.argsort(-overlap, kind="stable")[:TRIED]
-            yield index, [int(n) for n in best if overlap[n] >= least]
+            yield index, [int(n) for n in best if overlap[n] >= min_overlap]

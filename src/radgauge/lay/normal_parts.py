@@ -87,9 +87,9 @@ def normal_parts(
     changes = [m for m in modifiers if m.role == "change"]
     if {m.value for m in changes} - {"stable"}:
         raise NoPlan("a change of something normal")
-    said = reserve(sentence)
+    limits = reserve(sentence)
     planned = []
-    for target, place in _places(reading, targets):
+    for target, location in _part_locations(reading, targets):
         part = reading.mentions[target]
         stop_at_words_inside(part)
         how = _how(reading, mention, part, len(targets))
@@ -98,10 +98,10 @@ def normal_parts(
                 "normal",
                 how,
                 side=part.attributes.laterality,
-                places=(place,),
-                otherwise=said.otherwise,
-                roughly=said.roughly,
-                suffix="" if how == "age_appropriate" else said.suffix,
+                places=(location,),
+                otherwise=limits.otherwise,
+                roughly=limits.roughly,
+                suffix="" if how == "age_appropriate" else limits.suffix,
                 change=change_said(reading, changes),
                 said=part.text.lower(),
             )
@@ -112,8 +112,8 @@ def normal_parts(
 def unchanged_parts(reading: ReportReading, targets: Sequence[int], sentence: str) -> list[Statement]:
     """Statements that parts look as they did before."""
     planned = []
-    said = reserve(sentence)
-    for target, place in _places(reading, targets):
+    limits = reserve(sentence)
+    for target, location in _part_locations(reading, targets):
         part = reading.mentions[target]
         stop_at_words_inside(part)
         near = sentence if len(targets) == 1 else reading.text[part.start : part.end + 5].lower()
@@ -124,9 +124,9 @@ def unchanged_parts(reading: ReportReading, targets: Sequence[int], sentence: st
                 "same",
                 how,
                 side=part.attributes.laterality,
-                places=(place,),
-                otherwise=said.otherwise,
-                roughly=said.roughly,
+                places=(location,),
+                otherwise=limits.otherwise,
+                roughly=limits.roughly,
             )
         )
     return planned
@@ -138,9 +138,9 @@ def change_said(reading: ReportReading, changes: Sequence[Modifier]) -> str:
         return ""
     if any("chronic" in reading.text[m.start : m.end].lower() for m in changes):
         raise NoPlan("something long-standing, which is no comparison")
-    told = [reading.text[m.start : m.end] for m in changes]
-    if {m.value for m in changes} == {"stable"} and all(AGAIN.search(each) for each in told):
-        return "seen" if all(_SEEN_AGAIN.search(each) for each in told) else "again"
+    phrases = [reading.text[m.start : m.end] for m in changes]
+    if {m.value for m in changes} == {"stable"} and all(AGAIN.search(phrase) for phrase in phrases):
+        return "seen" if all(_SEEN_AGAIN.search(phrase) for phrase in phrases) else "again"
     return changes[0].value
 
 
@@ -177,13 +177,13 @@ def _subject_sized(reading: ReportReading, mention: Mention) -> bool:
 
 
 def _behind(reading: ReportReading, mention: Mention) -> str:
-    found = _IN_SIZE.match(reading.text, mention.end)
-    return found[0].lower() if found is not None else ""
+    match = _IN_SIZE.match(reading.text, mention.end)
+    return match[0].lower() if match is not None else ""
 
 
-def _places(reading: ReportReading, targets: Sequence[int]) -> list[tuple[int, str]]:
+def _part_locations(reading: ReportReading, targets: Sequence[int]) -> list[tuple[int, str]]:
     """Each part with its place: outlines apart from what they outline, bones of the chest as such."""
-    found: list[tuple[int, str]] = []
+    located: list[tuple[int, str]] = []
     parts = [(target, reading.mentions[target]) for target in targets]
     for number, (target, part) in enumerate(parts):
         later = parts[number + 1][1] if number + 1 < len(parts) else None
@@ -192,19 +192,19 @@ def _places(reading: ReportReading, targets: Sequence[int]) -> list[tuple[int, s
             if not _OF_CHEST.fullmatch(reading.text[before.end : part.start]):
                 raise NoPlan("parts that are told apart in no known way")
             continue
-        place = part.concept
-        if place == "bones":
+        location = part.concept
+        if location == "bones":
             chest = later is not None and later.concept == "thorax"
-            place = "chest_bones" if chest or _CHEST.search(part.text) else place
+            location = "chest_bones" if chest or _CHEST.search(part.text) else location
         elif "size" not in part.text.lower() and (
             _outlines(part) or (later is not None and _shares(reading, part, later))
         ):
-            place = _OUTLINED.get(place, place)
-        if place == "mediastinum_outline" and found and found[-1][1] == "cardiac_silhouette":
-            found.pop()
-            place = "cardiomediastinal_silhouette"
-        found.append((target, place))
-    return found
+            location = _OUTLINED.get(location, location)
+        if location == "mediastinum_outline" and located and located[-1][1] == "cardiac_silhouette":
+            located.pop()
+            location = "cardiomediastinal_silhouette"
+        located.append((target, location))
+    return located
 
 
 def _outlines(part: Mention) -> bool:

@@ -63,64 +63,68 @@ def say_device(sentence: str, words: Mapping[str, Any]) -> str:
     table = words.get("device_sentences")
     if table is None:
         return ""
-    known, pattern = _known(), _pattern()
-    found = pattern.fullmatch(sentence.strip())
-    if found is None:
+    patterns, pattern = _device_patterns(), _pattern()
+    match = pattern.fullmatch(sentence.strip())
+    if match is None:
         return ""
-    name = next((n for n, p in known["device"].items() if re.fullmatch(p, found["device"], re.IGNORECASE)), "")
-    if not name or name not in table["device"] or bool(found["where"]) != bool(found["at"]):
+    name = next((n for n, p in patterns["device"].items() if re.fullmatch(p, match["device"], re.IGNORECASE)), "")
+    if not name or name not in table["device"] or bool(match["where"]) != bool(match["at"]):
         return ""
     one, its = table["device"][name]
-    side = words["sentence"]["sides"][(found["side"] or "").lower()]
-    said = [grammar.capital(table["there"].format(device=one + side))]
-    if found["where"]:
-        told = _where(found, known, table)
-        if not told:
+    side = words["sentence"]["sides"][(match["side"] or "").lower()]
+    plain = [grammar.capital(table["there"].format(device=one + side))]
+    if match["where"]:
+        location = _where(match, patterns, table)
+        if not location:
             return ""
-        said.append(grammar.capital(table["tip"].format(its=its, where=told)))
-    if found["same"] or found["first"]:
-        said.append(table["same"])
-    return " ".join(said)
+        plain.append(grammar.capital(table["tip"].format(its=its, where=location)))
+    if match["same"] or match["first"]:
+        plain.append(table["same"])
+    return " ".join(plain)
 
 
-def _where(found: re.Match[str], known: Any, table: Any) -> str:
-    place = next((n for n, p in known["place"].items() if re.fullmatch(p, found["where"], re.IGNORECASE)), "")
-    at = (found["at"] or "").lower()
-    if not place or place not in table["place"]:
+def _where(match: re.Match[str], patterns: Any, table: Any) -> str:
+    location = next(
+        (n for n, p in patterns["place"].items() if re.fullmatch(p, match["where"], re.IGNORECASE)), ""
+    )
+    at = (match["at"] or "").lower()
+    if not location or location not in table["place"]:
         return ""
-    if found["distance"] or at == "above":
-        if not found["distance"] or at != "above":
+    if match["distance"] or at == "above":
+        if not match["distance"] or at != "above":
             return ""
-        distance = (table["about"] if found["about"] else "") + found["distance"].lower()
-        return str(table["above"]).format(distance=distance, place=table["place"][place])
+        distance = (table["about"] if match["about"] else "") + match["distance"].lower()
+        return str(table["above"]).format(distance=distance, place=table["place"][location])
     how = "over" if "over" in at or "project" in at else "near" if at in _NEAR else "at" if at == "at" else "in"
-    part = next((n for n, p in known["part"].items() if re.fullmatch(p, found["part"] or "", re.IGNORECASE)), "")
-    if found["part"] and (not part or place not in table.get("parts_of", (place,))):
+    part = next(
+        (n for n, p in patterns["part"].items() if re.fullmatch(p, match["part"] or "", re.IGNORECASE)), ""
+    )
+    if match["part"] and (not part or location not in table.get("parts_of", (location,))):
         return ""
-    named = table["part"][part].format(place=table["place"][place]) if part else table["place"][place]
+    named = table["part"][part].format(place=table["place"][location]) if part else table["place"][location]
     return str(table[how]).format(place=named)
 
 
 @lru_cache(maxsize=1)
-def _known() -> Any:
+def _device_patterns() -> Any:
     return shipped_toml(__file__, "professional.toml")["devices"]
 
 
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
-    known = _known()
-    device, place, part = ("|".join(known[name].values()) for name in ("device", "place", "part"))
+    patterns = _device_patterns()
+    device, location, part = ("|".join(patterns[name].values()) for name in ("device", "place", "part"))
     return re.compile(
         r"(?:there (?:is|are) )?(?:an? |the )?(?:(?P<first>stable|unchanged)(?: position of(?: the| an?)?)? )?"
         rf"{_SIDE}"
         rf"(?P<device>{device}){_SEEN}{_SAME}{_TIP}"
         rf"(?: (?:(?P<about>approximately |about )?(?P<distance>\d+(?:\.\d+)? (?:cm|mm)) )?{_AT}"
-        rf"(?:(?P<part>{part}) )?(?P<where>{place}))?",
+        rf"(?:(?P<part>{part}) )?(?P<where>{location}))?",
         re.IGNORECASE,
     )
 
 
-_WHOLE = (
+_FIXED_SENTENCES = (
     "views",
     "correlate",
     "heart_upper",
@@ -132,11 +136,11 @@ _WHOLE = (
 )
 
 
-def say_whole(sentence: str, words: Words) -> str:
+def say_fixed(sentence: str, words: Words) -> str:
     """A sentence that is no finding (how the picture was taken, what is advised); "" if it is none of these."""
     text, table = sentence.strip().rstrip("."), words["sentence"]
     patterns = shipped_toml(__file__, "professional.toml")["sentence"]
-    for name in _WHOLE:
+    for name in _FIXED_SENTENCES:
         if name in table and re.fullmatch(patterns[name], text, re.IGNORECASE):
             return str(table[name])
     device = say_device(text, words)
@@ -153,14 +157,14 @@ def say_whole(sentence: str, words: Words) -> str:
     followed = re.fullmatch(patterns["follow"], text, re.IGNORECASE) if "follow" in table else None
     if followed is not None and any(followed[name] for name in ("verb", "state", "late", "last")):
         return _follow(followed, table)
-    found = re.fullmatch(patterns["advise"], text, re.IGNORECASE) if "advise" in table else None
-    if found is None or not (found["verb"] or found["state"]):
+    match = re.fullmatch(patterns["advise"], text, re.IGNORECASE) if "advise" in table else None
+    if match is None or not (match["verb"] or match["state"]):
         return ""
-    state = (found["state"] or "").lower()
+    state = (match["state"] or "").lower()
     how = "helpful" if "help" in state or "useful" in state or "benefit" in state else "advise"
-    how = "consider" if (found["verb"] or "").lower() == "consider" or "consider" in state else how
-    name = found["what"].lower()
-    again = (found["again"] or "").lower()
+    how = "consider" if (match["verb"] or "").lower() == "consider" or "consider" in state else how
+    name = match["what"].lower()
+    again = (match["again"] or "").lower()
     what = table["what"]["xray" if name.startswith(("x", "radio")) else name][
         2 if again[:1] == "f" else 1 if again else 0
     ]
@@ -168,26 +172,26 @@ def say_whole(sentence: str, words: Words) -> str:
     dye = re.search(r"(non-?|without )?(?:iv |intravenous )?contrast", text, re.IGNORECASE)
     what += table["contrast"][1 if dye[1] else 0] if dye is not None else ""
     when = ""
-    if found["when"]:
-        span = table["to"].join(filter(None, (found["from"], found["upto"])))
-        when = table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
-    why = found["why"] or ""
+    if match["when"]:
+        span = table["to"].join(filter(None, (match["from"], match["upto"])))
+        when = table["when"].format(span=span, unit=table["units"][match["unit"].lower()])
+    why = match["why"] or ""
     because = table["why"]["resolve" if "resol" in why or "clear" in why else "evaluate"] if why else ""
-    because += table["if"] if found["if"] else ""
+    because += table["if"] if match["if"] else ""
     return grammar.capital(str(table[how]).format(what=what, when=when, why=because))
 
 
-def _follow(found: re.Match[str], table: Mapping[str, Any]) -> str:
+def _follow(match: re.Match[str], table: Mapping[str, Any]) -> str:
     """ "Follow-up to resolution is recommended."""
-    pictured = found["picture"] or re.search(r"radiograph|x-?ray|film|imaging", found["what"] or "", re.IGNORECASE)
+    pictured = match["picture"] or re.search(r"radiograph|x-?ray|film|imaging", match["what"] or "", re.IGNORECASE)
     what = table["follow"]["picture" if pictured else "check"]
-    state = " ".join(filter(None, (found["state"], found["late"]))).lower()
+    state = " ".join(filter(None, (match["state"], match["late"]))).lower()
     how = "consider" if "consider" in state else "advise"
-    behind = table["follow"]["treated"] if found["treated"] else ""
-    if found["when"]:
-        span = table["to"].join(filter(None, (found["from"], found["upto"])))
-        behind += table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
-    why = table["why"]["resolve"] if found["why"] else ""
+    behind = table["follow"]["treated"] if match["treated"] else ""
+    if match["when"]:
+        span = table["to"].join(filter(None, (match["from"], match["upto"])))
+        behind += table["when"].format(span=span, unit=table["units"][match["unit"].lower()])
+    why = table["why"]["resolve"] if match["why"] else ""
     return grammar.capital(str(table[how]).format(what=what, when=behind, why=why))
 
 
@@ -254,22 +258,22 @@ def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]
     cleaned = clean(text)
     text = cleaned.text
     reading = read_report(text)
-    places = places_by_mention(reading)
+    locations = places_by_mention(reading)
     written = []
     for number, (start, end, _) in enumerate(reading.sentences):
         source = " ".join(text[start:end].split())
         if not any(char.isalpha() for char in source):
             continue
-        whole = say_whole(source, words)
-        if whole:
-            written.append(PlainSentence(start, end, source, whole))
+        fixed = say_fixed(source, words)
+        if fixed:
+            written.append(PlainSentence(start, end, source, fixed))
             continue
         try:
-            statements = plan_sentence(reading, number, places)
+            statements = plan_sentence(reading, number, locations)
             _read_back(source, say(statements, words_of("en")))
             plain = say(statements, words)
         except NoPlan as reason:
-            written.append(_kept(reading, number, source, words, str(reason)))
+            written.append(_unchanged(reading, number, source, words, str(reason)))
         else:
             written.append(PlainSentence(start, end, source, plain))
     return tuple(_in_original(sentence, cleaned) for sentence in written) if cleaned.starts else tuple(written)
@@ -288,24 +292,26 @@ def _in_original(sentence: PlainSentence, cleaned: CleanText) -> PlainSentence:
 def _read_back(source: str, plain: str) -> None:
     """The independent check of one sentence; what it finds otherwise or cannot read keeps the sentence."""
     checked = check_lay(source, plain, strict=True)
-    for each in checked.differences:
-        raise NoPlan(f"the check reads it otherwise: {each.what}: {each.professional!r} and {each.lay!r}")
-    for each in checked.unread:
-        raise NoPlan(f"the check cannot read it: {each.professional!r}")
+    for difference in checked.differences:
+        raise NoPlan(
+            f"the check reads it otherwise: {difference.what}: {difference.professional!r} and {difference.lay!r}"
+        )
+    for difference in checked.unread:
+        raise NoPlan(f"the check cannot read it: {difference.professional!r}")
     if not checked.kept:
         raise NoPlan("the check finds nothing to compare")
 
 
-def _kept(reading: ReportReading, number: int, source: str, words: Words, reason: str) -> PlainSentence:
+def _unchanged(reading: ReportReading, number: int, source: str, words: Words, reason: str) -> PlainSentence:
     start, end, _ = reading.sentences[number]
     frames = words["frames"]
     shown = _MASK.sub(frames["missing"], source)
     glosses = _explained(reading, number, words)
-    said = frames["kept"].format(source=shown)
+    plain = frames["kept"].format(source=shown)
     if glosses:
-        told = "; ".join(frames["one_gloss"].format(term=_as_term(g.term), plain=g.plain) for g in glosses)
-        said += frames["gloss"].format(glosses=told)
-    return PlainSentence(start, end, source, said, glosses, True, (reason,), frames["ask"])
+        explanations = "; ".join(frames["one_gloss"].format(term=_as_term(g.term), plain=g.plain) for g in glosses)
+        plain += frames["gloss"].format(glosses=explanations)
+    return PlainSentence(start, end, source, plain, glosses, True, (reason,), frames["ask"])
 
 
 def _explained(reading: ReportReading, number: int, words: Words) -> tuple[Gloss, ...]:
@@ -360,10 +366,10 @@ def is_about_chest(text: str) -> bool:
 
 def _regions(mention: Mention) -> frozenset[str]:
     concepts = load_lexicon().concepts
-    places = [place for place in mention.attributes.locations if place in concepts]
-    named = places[0] if places else mention.concept
-    known = named in concepts and mention.form != "implied"
-    return frozenset(concepts[named].regions) if known else frozenset()
+    locations = [location for location in mention.attributes.locations if location in concepts]
+    named = locations[0] if locations else mention.concept
+    has_concept = named in concepts and mention.form != "implied"
+    return frozenset(concepts[named].regions) if has_concept else frozenset()
 
 
 def _plain_name(mention: Mention, words: Words) -> str:
@@ -377,10 +383,12 @@ def _plain_name(mention: Mention, words: Words) -> str:
 def unexplained(text: str, sentences: Sequence[PlainSentence]) -> int:
     """Number of abnormal findings of a report that no plain sentence says and no gloss explains."""
     reading = read_report(text)
-    kept = [each for each in sentences if each.kept]
+    untranslated = [sentence for sentence in sentences if sentence.kept]
     return sum(
-        any(each.start <= mention.start < each.end for each in kept)
-        and not any(g.start < mention.end and mention.start < g.end for each in kept for g in each.glosses)
+        any(sentence.start <= mention.start < sentence.end for sentence in untranslated)
+        and not any(
+            g.start < mention.end and mention.start < g.end for sentence in untranslated for g in sentence.glosses
+        )
         for mention in reading.mentions
         if (mention.kind in FINDING_KINDS or mention.kind == "open")
         and mention.assertion != "absent"
@@ -409,28 +417,28 @@ def arrange(sentences: Sequence[PlainSentence]) -> Arranged:
     >>> [len(part) for part in arrange(write_plain("No pneumothorax. Quixotic hilar XXXX. No pneumothorax."))]
     [1, 1]
     """
-    said: list[PlainSentence] = []
-    asked: list[PlainSentence] = []
+    plain: list[PlainSentence] = []
+    questions: list[PlainSentence] = []
     texts: set[str] = set()
     facts: set[Fact] = set()
     behind_kept = False
-    for each in sentences:
-        key = normal_sentence(each.source if each.kept else each.plain)
-        behind_kept = each.kept or (behind_kept and _REFERRING.match(each.plain) is not None)
-        behind_kept = behind_kept or (bool(asked) and _EXCEPTING.match(each.plain) is not None)
+    for sentence in sentences:
+        key = normal_sentence(sentence.source if sentence.kept else sentence.plain)
+        behind_kept = sentence.kept or (behind_kept and _REFERRING.match(sentence.plain) is not None)
+        behind_kept = behind_kept or (bool(questions) and _EXCEPTING.match(sentence.plain) is not None)
         if key in texts:
             continue
         texts.add(key)
         if behind_kept:
-            asked.append(each)
+            questions.append(sentence)
             continue
-        reading = read_everyday(each.plain)
+        reading = read_everyday(sentence.plain)
         own = {fact._replace(start=0, end=0, sentence=0) for fact in reading.facts}
         if own and own <= facts and not reading.advice and not reading.sizes:
             continue
         facts |= own
-        said.append(each)
-    return Arranged(tuple(said), tuple(asked))
+        plain.append(sentence)
+    return Arranged(tuple(plain), tuple(questions))
 
 
 _EXCEPTING = re.compile(r"(?:Otherwise|Sonst)\b")
@@ -443,10 +451,13 @@ def plain_text(sentences: Sequence[PlainSentence]) -> str:
     >>> plain_text(write_plain("No pneumothorax."))
     'There is no air leak around your lungs.'
     """
-    said, asked = arrange(sentences)
-    parts = [each.plain for each in said]
-    if asked:
-        parts += [next(filter(None, (each.ask for each in asked)), ""), *(each.plain for each in asked)]
+    plain, questions = arrange(sentences)
+    parts = [sentence.plain for sentence in plain]
+    if questions:
+        parts += [
+            next(filter(None, (sentence.ask for sentence in questions)), ""),
+            *(sentence.plain for sentence in questions),
+        ]
     return " ".join(filter(None, parts))
 
 
@@ -456,4 +467,4 @@ def mixed_text(sentences: Sequence[PlainSentence]) -> str:
     >>> mixed_text(write_plain("No pneumothorax. Quixotic hilar XXXX."))
     'There is no air leak around your lungs. Quixotic hilar XXXX.'
     """
-    return " ".join(each.source if each.kept else each.plain for each in sentences)
+    return " ".join(sentence.source if sentence.kept else sentence.plain for sentence in sentences)

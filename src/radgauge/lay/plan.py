@@ -71,35 +71,35 @@ def stop_at_refused_words(text: str) -> None:
 
 
 def find_hedges(
-    reading: ReportReading, mine: Sequence[int], span: tuple[int, int]
+    reading: ReportReading, indices: Sequence[int], span: tuple[int, int]
 ) -> dict[int, tuple[str, int, int]]:
     """Doubt by mention: its kind and where it stands, before the mention and behind the finding in front of it.
 
     Raises:
         NoPlan: If a doubt stands behind the last finding.
     """
-    found: dict[int, tuple[str, int, int]] = {}
-    findings = [i for i in mine if reading.mentions[i].kind in FINDING_KINDS]
+    hedges: dict[int, tuple[str, int, int]] = {}
+    findings = [i for i in indices if reading.mentions[i].kind in FINDING_KINDS]
     at = span[0]
     for index in findings:
         mention = reading.mentions[index]
         window = reading.text[at : mention.start]
         for name, pattern in _knowledge().hedges.items():
             match = pattern.search(window)
-            if match and index not in found:
-                found[index] = (name, at + match.start(), at + match.end())
+            if match and index not in hedges:
+                hedges[index] = (name, at + match.start(), at + match.end())
         at = mention.end
     if findings and re.search(
         r"\b(?:is|are) (?:possible|suspected|questioned)|(?:cannot|can not|not) (?:be )?(?:excluded|ruled out)",
         reading.text[at : span[1]],
     ):
         raise NoPlan("doubt behind a finding")
-    return found
+    return hedges
 
 
 def account_for_words(
     reading: ReportReading,
-    mine: Sequence[int],
+    indices: Sequence[int],
     modifiers: Sequence[Modifier],
     span: tuple[int, int],
     hedges: Mapping[int, tuple[str, int, int]],
@@ -116,61 +116,61 @@ def account_for_words(
     Raises:
         NoPlan: If a word is not.
     """
-    spans = [(reading.mentions[i].start, reading.mentions[i].end) for i in mine]
+    spans = [(reading.mentions[i].start, reading.mentions[i].end) for i in indices]
     spans += [(m.start, m.end) for m in modifiers]
-    whole = mentions_in(reading, reading.mentions[mine[0]].sentence) if mine else ()
+    sentence_mentions = mentions_in(reading, reading.mentions[indices[0]].sentence) if indices else ()
     spans += [
         (m.start, m.end)
-        for m in (reading.mentions[i] for i in whole)
+        for m in (reading.mentions[i] for i in sentence_mentions)
         if CALCIFIED.fullmatch(m.text) and m.form != "implied"
     ]
-    cues = {word for i in mine for word in re.findall(r"[a-z']+", reading.mentions[i].attributes.cue.lower())}
-    sizes = [size for i in mine for size in reading.mentions[i].attributes.sizes_mm]
-    known = _knowledge()
+    cues = {word for i in indices for word in re.findall(r"[a-z']+", reading.mentions[i].attributes.cue.lower())}
+    sizes = [size for i in indices for size in reading.mentions[i].attributes.sizes_mm]
+    knowledge = _knowledge()
     compared = any(m.role == "change" for m in modifiers)
     lowered = reading.text[slice(*span)].lower()
     suffixes = [m.span() for p in SUFFIXES.values() for m in p.finditer(lowered)]
     clips = all(
-        reading.mentions[i].concept.endswith("clips") for i in mine if reading.mentions[i].kind in FINDING_KINDS
+        reading.mentions[i].concept.endswith("clips") for i in indices if reading.mentions[i].kind in FINDING_KINDS
     )
     for word in _WORD.finditer(reading.text, *span):
-        said = word[0].lower()
+        token = word[0].lower()
         if any(start <= word.start() - span[0] < end for start, end in suffixes):
             continue
-        if said == "throughout" and (LEVELS.search(lowered) or any(m.value in _SPREAD for m in modifiers)):
+        if token == "throughout" and (LEVELS.search(lowered) or any(m.value in _SPREAD for m in modifiers)):
             continue
-        if said == "under" and any(reading.mentions[i].concept == "free_air" for i in mine):
+        if token == "under" and any(reading.mentions[i].concept == "free_air" for i in indices):
             continue
-        if AT_LEVELS.search(lowered) and said == "levels":
+        if AT_LEVELS.search(lowered) and token == "levels":
             continue
-        if clips and said in ("overlying", "overlie", "projecting", "over", "project"):
+        if clips and token in ("overlying", "overlie", "projecting", "over", "project"):
             continue
-        if any(start <= word.start() < end for start, end in spans) or said in known.empty:
+        if any(start <= word.start() < end for start, end in spans) or token in knowledge.empty:
             continue
-        if said == "changes" and re.match(
+        if token == "changes" and re.match(
             r" (?:of|from|compatible|consistent)\b", lowered[word.end() - span[0] :]
         ):
             continue  # "changes of emphysema" are emphysema
         if any(start <= word.start() < end for _, start, end in hedges.values()):
             continue
-        if said in known.links and any(end <= word.start() < end + 25 for _, _, end in hedges.values()):
+        if token in knowledge.links and any(end <= word.start() < end + 25 for _, _, end in hedges.values()):
             continue
-        if compared and said in known.comparing:
+        if compared and token in knowledge.comparing:
             continue
-        if sizes and (said in _UNIT or _is_size(said, sizes)):
+        if sizes and (token in _UNIT or _is_size(token, sizes)):
             continue
-        if said == "suspicious" and any(
+        if token == "suspicious" and any(
             SUSPICIOUS.search(reading.text[span[0] : reading.mentions[i].start])
             and reading.mentions[i].assertion == "absent"
-            for i in mine
+            for i in indices
         ):
             continue
-        if said in cues and said not in ("or", "versus") and not _is_hedge(said):
+        if token in cues and token not in ("or", "versus") and not _is_hedge(token):
             continue
         raise NoPlan(f"not understood: {word[0]!r}")
-    for each in modifiers:
-        if each.mention < 0 and not (each.value in QUIET_PARTS or each.value in QUIET_QUANTITIES):
-            raise NoPlan(f"belongs to nothing: {reading.text[each.start : each.end]!r}")
+    for modifier in modifiers:
+        if modifier.mention < 0 and not (modifier.value in QUIET_PARTS or modifier.value in QUIET_QUANTITIES):
+            raise NoPlan(f"belongs to nothing: {reading.text[modifier.start : modifier.end]!r}")
 
 
 def _is_hedge(word: str) -> bool:
@@ -213,37 +213,37 @@ def plan_sentence(reading: ReportReading, number: int, places_of: Mapping[int, S
     text = reading.text[start:end]
     if _MASK.search(text):
         raise NoPlan("a word of the report is missing")
-    mine = [i for i in mentions_in(reading, number) if reading.mentions[i].form != "implied"]
-    hardened = {i for i, later in zip(mine, _next_finding(reading, mine), strict=True) if later >= 0}
-    mine = [i for i in mine if i not in hardened]
+    indices = [i for i in mentions_in(reading, number) if reading.mentions[i].form != "implied"]
+    hardened = {i for i, later in zip(indices, _next_finding(reading, indices), strict=True) if later >= 0}
+    indices = [i for i in indices if i not in hardened]
     modifiers = modifiers_in(reading, (start, end))
     if re.search(r"[A-Za-z]/[A-Za-z]", text):
         raise NoPlan("a slash can mean and, or, both")
     stop_at_refused_words(text)
-    stop_at_run_on(reading, mine, end)
-    hedges = find_hedges(reading, mine, (start, end))
-    account_for_words(reading, mine, modifiers, (start, end), hedges)
-    planned = _statements(reading, mine, modifiers, (start, end), hedges, places_of)
+    stop_at_run_on(reading, indices, end)
+    hedges = find_hedges(reading, indices, (start, end))
+    account_for_words(reading, indices, modifiers, (start, end), hedges)
+    planned = _statements(reading, indices, modifiers, (start, end), hedges, places_of)
     if not planned:
         raise NoPlan("nothing was read in the sentence")
     stop_at_other_measurements(text, planned)
     return planned
 
 
-def _next_finding(reading: ReportReading, mine: Sequence[int]) -> list[int]:
+def _next_finding(reading: ReportReading, indices: Sequence[int]) -> list[int]:
     """The granuloma behind each bare "calcified" ("calcified hilar granulomas"), which is no finding; else -1."""
-    found = []
-    for index in mine:
-        later = [i for i in mine if i > index and reading.mentions[i].kind in FINDING_KINDS]
+    following = []
+    for index in indices:
+        later = [i for i in indices if i > index and reading.mentions[i].kind in FINDING_KINDS]
         bare = CALCIFIED.fullmatch(reading.mentions[index].text) is not None and later
         granuloma = bare and reading.mentions[later[0]].concept in CAN_HARDEN
-        found.append(later[0] if granuloma else -1)
-    return found
+        following.append(later[0] if granuloma else -1)
+    return following
 
 
 def _statements(
     reading: ReportReading,
-    mine: Sequence[int],
+    indices: Sequence[int],
     modifiers: Sequence[Modifier],
     span: tuple[int, int],
     hedges: Mapping[int, tuple[str, int, int]],
@@ -254,7 +254,7 @@ def _statements(
     lowered = reading.text[span[0] : span[1]].lower()
     reserved = reserve(lowered)
     previous: Mention | None = None
-    for index in mine:
+    for index in indices:
         mention = reading.mentions[index]
         if mention.kind == "open" or mention.attributes.context != "current":
             raise NoPlan(f"not in the lexicon or not about today: {mention.text!r}")
@@ -262,7 +262,7 @@ def _statements(
         targets = list(places_of.get(index, ()))
         if mention.kind in FINDING_KINDS:
             if mention.concept == "acute_abnormality" and not planned:
-                targets = targets or [i for i in mine if i < index and reading.mentions[i].kind == "anatomy"]
+                targets = targets or [i for i in indices if i < index and reading.mentions[i].kind == "anatomy"]
             statement = plan_finding(reading, index, described, targets, modifiers, hedges)
             between = reading.text[previous.end : mention.start] if previous is not None else ""
             joined = bool(
@@ -274,7 +274,7 @@ def _statements(
                 before = planned[-1]
                 statement = statement._replace(status=before.status, joined=True, refers=before.refers)
             elif statement.status == "alternative":
-                follows = _next_joined(reading, mine, index)
+                follows = _next_joined(reading, indices, index)
                 if not follows:
                     raise NoPlan("an alternative to something that was not read")
                 hedged = index in hedges
@@ -322,25 +322,25 @@ def _statements(
             )
             previous = mention
         elif mention.kind == "normality":
-            targets = targets or [i for i in mine if reading.mentions[i].kind == "anatomy"]
+            targets = targets or [i for i in indices if reading.mentions[i].kind == "anatomy"]
             planned += normal_parts(reading, index, targets, modifiers, lowered)
         else:
             continue
         used.update(targets)
-    places = [i for i in mine if reading.mentions[i].kind == "anatomy" and i not in used]
+    part_indices = [i for i in indices if reading.mentions[i].kind == "anatomy" and i not in used]
     if reserved.suffix and not all(s.kind == "normal" for s in planned):
         raise NoPlan("a reservation that the plain sentence cannot carry")
     if planned and all("lung" in _around(s.concept) for s in planned if s.kind == "finding"):
-        places = [
+        part_indices = [
             i
-            for i in places
+            for i in part_indices
             if reading.mentions[i].concept != "lung"
             or reading.mentions[i].attributes.laterality in ("left", "right")
         ]
     volumes = {"low_lung_volumes", "hyperinflation"} & {s.concept for s in planned}
-    places = [i for i in places if not (volumes and reading.mentions[i].concept == "lung_volumes")]
-    stable = any(reading.mentions[i].attributes.change == "stable" for i in places)
-    for index in places:
+    part_indices = [i for i in part_indices if not (volumes and reading.mentions[i].concept == "lung_volumes")]
+    stable = any(reading.mentions[i].attributes.change == "stable" for i in part_indices)
+    for index in part_indices:
         mention = reading.mentions[index]
         if (
             planned
@@ -349,7 +349,7 @@ def _statements(
             or any(m.mention == index and m.role not in ("change", "part", "side", "quantity") for m in modifiers)
         ):
             raise NoPlan(f"a part that no statement takes up: {mention.text!r}")
-    planned += unchanged_parts(reading, places, lowered)
+    planned += unchanged_parts(reading, part_indices, lowered)
     if re.search(r"\bagain\b", lowered) and not any(s.change or s.kind == "same" for s in planned):
         raise NoPlan("a comparison that no statement takes up")
     return planned
@@ -361,11 +361,11 @@ def _of_the_parts(statement: Statement, planned: Sequence[Statement]) -> Stateme
         return statement
     own = set(statement.places)
     if own and own <= {"bones", "thorax"} and "bones" in own:
-        place = ("thorax",) if "thorax" in own else ()
-        return statement._replace(concept="acute_osseous_abnormality", places=place)
+        location = ("thorax",) if "thorax" in own else ()
+        return statement._replace(concept="acute_osseous_abnormality", places=location)
     if own == {"lung"}:
         return statement._replace(concept="acute_pulmonary_abnormality", side="")
-    parts = {place for each in planned if each.kind == "normal" for place in each.places}
+    parts = {location for other in planned if other.kind == "normal" for location in other.places}
     if parts and not parts <= {"bones", "chest_bones", "rib", "spine", "thoracic_spine"}:
         raise NoPlan("a denial of which the sentence does not say how far it reaches")
     return statement._replace(concept="acute_osseous_abnormality") if parts else statement
@@ -420,22 +420,24 @@ def _stop_unless_near(concept: str, before: str) -> None:
 
 def _around(concept: str) -> frozenset[str]:
     lexicon = load_lexicon()
-    places = lexicon[concept].location if concept in lexicon else ()
-    return frozenset("lung" if place in ("lung", "pleural_space", "airspace") else place for place in places)
+    locations = lexicon[concept].location if concept in lexicon else ()
+    return frozenset(
+        "lung" if location in ("lung", "pleural_space", "airspace") else location for location in locations
+    )
 
 
 hedges_that_refer = frozenset({"possible", "probable", "fits", "concern"})
 
 
 def _bare(between: str, described: Sequence[Modifier], reading: ReportReading) -> str:
-    for each in described:
-        between = between.replace(reading.text[each.start : each.end], " ")
+    for modifier in described:
+        between = between.replace(reading.text[modifier.start : modifier.end], " ")
     return re.sub(r"\s+", " ", between)
 
 
-def _next_joined(reading: ReportReading, mine: Sequence[int], index: int) -> str:
+def _next_joined(reading: ReportReading, indices: Sequence[int], index: int) -> str:
     """The word that joins a finding to its alternative; "" if there is none."""
-    later = [i for i in mine if i > index and reading.mentions[i].kind in FINDING_KINDS]
+    later = [i for i in indices if i > index and reading.mentions[i].kind in FINDING_KINDS]
     if not later:
         return ""
     between = reading.text[reading.mentions[index].end : reading.mentions[later[0]].start]

@@ -64,7 +64,7 @@ def plan_finding(
     mention = reading.mentions[index]
     if _SUSPICIOUS_OPACITY.fullmatch(mention.text):
         mention = mention._replace(concept="lung_opacity")
-    said = mention.attributes
+    attributes = mention.attributes
     parts = [m for m in modifiers if m.mention in targets]
     sentence = reading.text[slice(*reading.sentences[mention.sentence][:2])]
     if mention.concept.startswith("acute_") and not _ACUTE.search(sentence):
@@ -74,12 +74,12 @@ def plan_finding(
         stop_at_words_inside(reading.mentions[target])
     if any(m.role == "quantity" and m.value not in (*QUIET_QUANTITIES, "both") for m in parts):
         raise NoPlan("a place that is counted")
-    for each in (*described, *parts):
-        if each.role == "position" and not mention.start <= each.start < mention.end:
-            raise NoPlan(f"a place told more closely: {reading.text[each.start : each.end]!r}")
+    for modifier in (*described, *parts):
+        if modifier.role == "position" and not mention.start <= modifier.start < mention.end:
+            raise NoPlan(f"a place told more closely: {reading.text[modifier.start : modifier.end]!r}")
     outside = {m.role for m in described if not mention.start <= m.start < mention.end}
-    severity = said.severity if "severity" in outside or any(m.role == "severity" for m in described) else ""
-    if said.severity and not severity:
+    severity = attributes.severity if "severity" in outside or any(m.role == "severity" for m in described) else ""
+    if attributes.severity and not severity:
         raise NoPlan("a degree that was not found in the text")
     words = [reading.text[m.start : m.end].lower() for m in described if m.role == "severity"]
     graded = list(_RANGE.finditer(reading.text, *reading.sentences[mention.sentence][:2]))
@@ -87,7 +87,7 @@ def plan_finding(
         words = [re.sub(r"\s*(?:to|-)\s*", " to ", graded[0][0].lower())]
     changes = [m for m in described if m.role == "change" and not mention.start <= m.start < mention.end]
     stop_at_more_than_normal(reading, mention, changes)
-    change = change_said(reading, changes) if said.change == "stable" and changes else said.change
+    change = change_said(reading, changes) if attributes.change == "stable" and changes else attributes.change
     change = change if "change" in outside else ""
     if change == "resolved":
         raise NoPlan("something that is gone")
@@ -112,8 +112,8 @@ def plan_finding(
     elif inside:
         raise NoPlan(f"not told closely enough: {mention.text!r}")
     if mention.assertion == "absent":
-        weak = _WEAK.search(said.cue) is not None or any(_WEAK.fullmatch(each) for each in qualities)
-        qualities = tuple(each for each in qualities if not _WEAK.fullmatch(each)) + (
+        weak = _WEAK.search(attributes.cue) is not None or any(_WEAK.fullmatch(quality) for quality in qualities)
+        qualities = tuple(quality for quality in qualities if not _WEAK.fullmatch(quality)) + (
             ("definite",) if weak else ()
         )
     if change == "new" and _HEALED.search(" ".join((mention.text, name, *qualities))):
@@ -131,13 +131,13 @@ def plan_finding(
     counted = [m.value for m in described if m.role == "quantity" and m.value not in QUIET_QUANTITIES]
     if "apparent" in counted and mention.assertion != "absent":
         raise NoPlan("a doubt in a word of appearance")
-    if {"other", "additional", "further"} & {*counted, *said.cue.lower().split()}:
+    if {"other", "additional", "further"} & {*counted, *attributes.cue.lower().split()}:
         qualities = (*qualities, "other")
     if LEVELS.search(" ".join((mention.text, *(reading.text[m.start : m.end] for m in (*described, *parts))))):
-        qualities = (*(each for each in qualities if each != "multilevel"), "multilevel")
+        qualities = (*(quality for quality in qualities if quality != "multilevel"), "multilevel")
     if AT_LEVELS.search(reading.text[slice(*reading.sentences[mention.sentence][:2])]):
         counted = [value for value in counted if value not in ("several", "multiple")]
-        qualities = (*(each for each in qualities if each != "multilevel"), "multilevel")
+        qualities = (*(quality for quality in qualities if quality != "multilevel"), "multilevel")
     quantity = [value for value in counted if value not in ("apparent", "other", "additional", "further")]
     if quantity == ["some"] and not _is_many(mention):
         quantity = []
@@ -149,15 +149,17 @@ def plan_finding(
         status=_status(mention, index, hedges),
         severity=severity,
         size_word=words[0] if words else "",
-        side=said.laterality or _bend(mention),
+        side=attributes.laterality or _bend(mention),
         places=tuple(
-            dict.fromkeys((*said.locations, *_named(mention), *(reading.mentions[i].concept for i in targets)))
+            dict.fromkeys(
+                (*attributes.locations, *_named(mention), *(reading.mentions[i].concept for i in targets))
+            )
         ),
         change=change,
         qualities=qualities,
         quantity=quantity[0] if quantity else "",
         many=_is_many(mention),
-        sizes_mm=said.sizes_mm,
+        sizes_mm=attributes.sizes_mm,
         said=mention.text.lower(),
     )
 
@@ -166,8 +168,8 @@ def _named(mention: Mention) -> tuple[str, ...]:
     """The part of the spine that stands in the name: "thoracic spondylosis"."""
     if mention.concept not in ("spondylosis", "disc_degeneration", "degenerative_spine_change", "kyphosis"):
         return ()
-    found = re.search(r"thoracic|lumbar|cervical", mention.text, re.IGNORECASE)
-    return (f"{found[0].lower()}_spine",) if found is not None else ()
+    match = re.search(r"thoracic|lumbar|cervical", mention.text, re.IGNORECASE)
+    return (f"{match[0].lower()}_spine",) if match is not None else ()
 
 
 def _bend(mention: Mention) -> str:

@@ -42,24 +42,29 @@ def lay_prompts(
         examples: A table of the user's with the columns professional and lay, in place of the shipped examples.
     """
     end = "" if unit == "sentence" else "_report"
-    found = {task: prompt(f"{task}{end}") for task in TASKS}
+    prompts = {task: prompt(f"{task}{end}") for task in TASKS}
     if style == "examples":
-        found["translate"] = (
+        prompts["translate"] = (
             prompt("translate_report_examples")
             if unit == "report"
-            else Prompt(f"{found['translate'].system}\n\n{{examples}}", found["translate"].user)
+            else Prompt(f"{prompts['translate'].system}\n\n{{examples}}", prompts["translate"].user)
         )
     if own is not None:
-        found |= read_prompts(own, names=TASKS, some=True, users={task: found[task].user for task in TASKS})
-    if examples is not None and not any("{examples}" in each.system for each in found.values()):
+        prompts |= read_prompts(own, names=TASKS, some=True, users={task: prompts[task].user for task in TASKS})
+    if examples is not None and not any("{examples}" in task_prompt.system for task_prompt in prompts.values()):
         raise UsageError("examples need a prompt with a place for them: the style 'examples', or {examples} in it")
     shown = "\n\n".join(map(_example, read_examples(examples) if examples is not None else _shipped(unit)))
-    return {task: Prompt(each.system.replace("{examples}", shown), each.user) for task, each in found.items()}
+    return {
+        task: Prompt(task_prompt.system.replace("{examples}", shown), task_prompt.user)
+        for task, task_prompt in prompts.items()
+    }
 
 
 def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
     """Eight characters that change with any word of the prompts."""
-    words = "\0".join(f"{task}\0{each.system}\0{each.user}" for task, each in sorted(prompts.items()))
+    words = "\0".join(
+        f"{task}\0{task_prompt.system}\0{task_prompt.user}" for task, task_prompt in sorted(prompts.items())
+    )
     return hashlib.sha256(words.encode()).hexdigest()[:8]
 
 
@@ -70,20 +75,20 @@ def read_examples(path: Path) -> tuple[Pair, ...]:
         raise InputError(
             f"{path.name} must have the columns professional and lay, got {shown_names(table.columns)}"
         )
-    found = []
+    pairs = []
     for record in table.records:
         pair = Pair(*(" ".join(str(record.values[name] or "").split()) for name in ("professional", "lay")))
         if not all(pair):
             raise InputError(f"{table.place(record)}: an example must have a text on both sides")
-        found.append(pair)
-    if not 1 <= len(found) <= MOST_EXAMPLES:
-        raise InputError(f"{path.name} must hold 1 to {MOST_EXAMPLES} examples, got {len(found)}")
-    return tuple(found)
+        pairs.append(pair)
+    if not 1 <= len(pairs) <= MOST_EXAMPLES:
+        raise InputError(f"{path.name} must hold 1 to {MOST_EXAMPLES} examples, got {len(pairs)}")
+    return tuple(pairs)
 
 
 def _shipped(unit: Unit) -> Sequence[Pair]:
     table = shipped_toml(__file__, "examples.toml")
-    return [Pair(each["professional"], each["lay"]) for each in table[unit]]
+    return [Pair(row["professional"], row["lay"]) for row in table[unit]]
 
 
 def _example(pair: Pair) -> str:

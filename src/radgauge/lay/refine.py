@@ -146,14 +146,16 @@ def refine(
 
 def add_rounds(parts: Sequence[Sequence[Round]]) -> list[Round]:
     """The rounds of several chunks as one table; a chunk that was done early stays as it was."""
-    longest = max((len(part) for part in parts), default=0)
+    n_rounds = max((len(part) for part in parts), default=0)
     total = []
-    for number in range(longest):
-        mine = [part[number] for part in parts if number < len(part)]
+    for number in range(n_rounds):
+        current = [part[number] for part in parts if number < len(part)]
         before = [part[-1] for part in parts if number >= len(part) and part]
-        counts = {name: sum(getattr(each, name) for each in mine) for name in ("texts", "accepted", *_COUNTED)}
-        accepted = sum(each.accepted_in_all for each in (*mine, *before))
-        sentences = sum(each.sentences for each in (*mine, *before))
+        counts = {
+            name: sum(getattr(stats, name) for stats in current) for name in ("texts", "accepted", *_COUNTED)
+        }
+        accepted = sum(stats.accepted_in_all for stats in (*current, *before))
+        sentences = sum(stats.sentences for stats in (*current, *before))
         total.append(Round(number + 1, accepted_in_all=accepted, sentences=sentences, **counts))
     return total
 
@@ -169,10 +171,10 @@ def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], li
     proposals: dict[int, str] = {}  # what the language model would have in its place
     for number in range(1, how.rounds + 1):
         texts, missing = _texts(sentences, last, proposals, how)
-        for place, why in missing.items():
-            final[place] = _given_up(sentences[place], last.get(place), number, why)
-            steps.append(Step(sentences[place], number, "", None, (), False, why))
-        pairs = [(sentences[place], text) for place, text in texts.items()]
+        for index, why in missing.items():
+            final[index] = _given_up(sentences[index], last.get(index), number, why)
+            steps.append(Step(sentences[index], number, "", None, (), False, why))
+        pairs = [(sentences[index], text) for index, text in texts.items()]
         verdicts, corrected, counts = _judge(pairs, how, number)
         steps += [_step(verdict, how.encoder) for verdict in verdicts]
         accepted = sum(verdict.accepted for verdict in verdicts)
@@ -189,16 +191,16 @@ def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], li
             )
         )
         last, proposals = {}, {}
-        for place, verdict, proposal in zip(texts, verdicts, corrected, strict=True):
+        for index, verdict, proposal in zip(texts, verdicts, corrected, strict=True):
             if verdict.accepted or number == how.rounds or not (proposal or how.translator.has_more):
-                final[place] = verdict
+                final[index] = verdict
             else:
-                last[place] = verdict
+                last[index] = verdict
                 if proposal:
-                    proposals[place] = proposal
+                    proposals[index] = proposal
         if not last:
             break
-    return [final[place] for place in range(len(sentences))], rounds, steps
+    return [final[index] for index in range(len(sentences))], rounds, steps
 
 
 def _step(verdict: Verdict, encoder: Encoder) -> Step:
@@ -216,14 +218,16 @@ def _texts(
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Place -> the text to check next, and place -> why there is none."""
     if last:
-        places = [place for place in last if place not in proposals]
-        items = [(sentences[place], last[place].lay, last[place].why) for place in places]
+        indices = [index for index in last if index not in proposals]
+        items = [(sentences[index], last[index].lay, last[index].why) for index in indices]
         outcomes = how.translator.revise(items) if items else []
     else:
-        places, outcomes = list(range(len(sentences))), how.translator.translate(sentences)
-    answers = dict(zip(places, outcomes, strict=True))
-    texts = {place: outcome.value for place, outcome in answers.items() if outcome.value} | dict(proposals)
-    return dict(sorted(texts.items())), {place: each.why for place, each in answers.items() if not each.value}
+        indices, outcomes = list(range(len(sentences))), how.translator.translate(sentences)
+    answers = dict(zip(indices, outcomes, strict=True))
+    texts = {index: outcome.value for index, outcome in answers.items() if outcome.value} | dict(proposals)
+    return dict(sorted(texts.items())), {
+        index: answer.why for index, answer in answers.items() if not answer.value
+    }
 
 
 def _given_up(sentence: str, last: Verdict | None, number: int, why: str) -> Verdict:
@@ -240,36 +244,38 @@ def _judge(
     faults: list[list[str]] = [[] for _ in pairs]
     counts = dict.fromkeys(_COUNTED, 0)
 
-    def blame(place: int, check: str, why: str) -> None:
+    def blame(index: int, check: str, why: str) -> None:
         counts[check] += 1
-        faults[place].append(why)
+        faults[index].append(why)
 
-    for place, (pair, cosine) in enumerate(zip(pairs, cosines, strict=True)):
+    for index, (pair, cosine) in enumerate(zip(pairs, cosines, strict=True)):
         if is_copied(*pair):
-            blame(place, COPIED, "it repeats the sentence and its medical terms")
+            blame(index, COPIED, "it repeats the sentence and its medical terms")
         if in_another_language(*pair):
-            blame(place, LANGUAGE, "it is in another language than the sentence")
-        if any(sides_differ(*each) for each in in_step(*pair)):
-            blame(place, SIDES, "it names other sides, or in another order")
+            blame(index, LANGUAGE, "it is in another language than the sentence")
+        if any(sides_differ(*aligned) for aligned in in_step(*pair)):
+            blame(index, SIDES, "it names other sides, or in another order")
         if how.theta is not None and SIMILARITY in how.checks and not cosine > how.theta:
             blame(
-                place,
+                index,
                 SIMILARITY,
                 f"its meaning is too far from the sentence ({cosine:.2f}, not above {how.theta:g})",
             )
         if FIDELITY in how.checks and (fault := unfaithful(*pair)):
-            blame(place, FIDELITY, fault)
+            blame(index, FIDELITY, fault)
     proposals = [""] * len(pairs)
     if LLM in how.checks and how.checker is not None:
-        asked = [place for place, found in enumerate(faults) if not found]
-        for place, outcome in zip(asked, how.checker.check([pairs[place] for place in asked]), strict=True):
+        faultless = [index for index, reasons in enumerate(faults) if not reasons]
+        for index, outcome in zip(
+            faultless, how.checker.check([pairs[index] for index in faultless]), strict=True
+        ):
             if not outcome.value:
-                blame(place, LLM, f"the language model could not check it ({outcome.why})")
-            elif normal_sentence(outcome.value) != normal_sentence(pairs[place][1]):
-                blame(place, LLM, "the language model changed it")
-                proposals[place] = outcome.value
+                blame(index, LLM, f"the language model could not check it ({outcome.why})")
+            elif normal_sentence(outcome.value) != normal_sentence(pairs[index][1]):
+                blame(index, LLM, "the language model changed it")
+                proposals[index] = outcome.value
     verdicts = [
-        Verdict(sentence, text, not found, number, cosine, "; ".join(found))
-        for (sentence, text), cosine, found in zip(pairs, cosines, faults, strict=True)
+        Verdict(sentence, text, not reasons, number, cosine, "; ".join(reasons))
+        for (sentence, text), cosine, reasons in zip(pairs, cosines, faults, strict=True)
     ]
     return verdicts, proposals, counts

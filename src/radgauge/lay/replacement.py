@@ -28,7 +28,7 @@ from radgauge.text.sentences import sentences_of
 # few others are measured in full as well. Entries that are alike stand side by side, so that whole groups drop
 # out together.
 
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 HEAD = 128  # leading directions
 GROUP = 64  # entries whose greatest bound is looked at first
@@ -43,7 +43,7 @@ SLACK = np.float32(2e-5)  # what 32-bit products of unit vectors may be off
 TIE = 1e-6  # products closer than this are equal, and the first entry wins
 
 
-def nearest(queries: Vectors, entries: Vectors) -> tuple[Places, Vectors]:
+def nearest(queries: Vectors, entries: Vectors) -> tuple[Indices, Vectors]:
     """For each query the entry with the greatest product, the first of equals, and that product.
 
     Args:
@@ -67,7 +67,9 @@ def nearest(queries: Vectors, entries: Vectors) -> tuple[Places, Vectors]:
     left = np.flatnonzero(chosen < 0)
     for start in range(0, len(left), step):
         block = queries[left[start : start + step]]
-        near = np.nonzero((found := block @ entries.T) >= found.max(axis=1, keepdims=True) - SLACK)
+        near = np.nonzero(
+            (block_products := block @ entries.T) >= block_products.max(axis=1, keepdims=True) - SLACK
+        )
         chosen[left[start : start + step]], products[left[start : start + step]] = _first_best(
             block, entries, *near
         )
@@ -88,7 +90,7 @@ class _Bounds:
         self._table[len(entries) :, -1] = -2.0
         self._room = np.empty(0, dtype=np.float32)
 
-    def candidates(self, queries: Vectors) -> tuple[Places, Places]:
+    def candidates(self, queries: Vectors) -> tuple[Indices, Indices]:
         """Pairs (query, entry) that hold every nearest entry, by query; none of a query with too many."""
         size = len(self._table) * len(queries)
         if size > len(self._room):  # one piece of memory for all blocks
@@ -101,8 +103,8 @@ class _Bounds:
         passing = greatest >= reached
         passing[:, passing.sum(axis=0) > FEW * len(passing)] = False
         groups, rows = np.nonzero(passing)
-        pairs, places = np.nonzero(bounds[groups, :, rows] >= reached[rows, None])
-        rows, columns = rows[pairs], self._order[groups[pairs] * GROUP + places]
+        pairs, offsets = np.nonzero(bounds[groups, :, rows] >= reached[rows, None])
+        rows, columns = rows[pairs], self._order[groups[pairs] * GROUP + offsets]
         order = np.lexsort((columns, rows))
         return rows[order], columns[order]
 
@@ -111,8 +113,8 @@ class _Bounds:
         every = np.arange(len(queries))
         reached = np.full(len(queries), -2.0, dtype=np.float32)
         for group in np.argpartition(greatest, -TRIED, axis=0)[-TRIED:]:
-            place = np.minimum(group * GROUP + bounds[group, :, every].argmax(axis=1), len(self._order) - 1)
-            entry = self._entries[self._order[place]]
+            position = np.minimum(group * GROUP + bounds[group, :, every].argmax(axis=1), len(self._order) - 1)
+            entry = self._entries[self._order[position]]
             np.maximum(reached, np.einsum("ij,ij->i", queries, entry), out=reached)
         return reached - SLACK
 
@@ -124,7 +126,7 @@ class _Bounds:
         return np.concatenate([head, tail[:, None]], axis=1).astype(np.float32, copy=False)
 
 
-def _alike_together(vectors: Vectors) -> Places:
+def _alike_together(vectors: Vectors) -> Indices:
     """An order of the vectors in which those that are alike stand together: a few rounds of k-means."""
     centres = vectors[:: max(1, len(vectors) // CENTRES)]
     for _ in range(ROUNDS):
@@ -137,31 +139,32 @@ def _alike_together(vectors: Vectors) -> Places:
     return order
 
 
-def _first_best(queries: Vectors, entries: Vectors, rows: Places, columns: Places) -> tuple[Places, Vectors]:
+def _first_best(queries: Vectors, entries: Vectors, rows: Indices, columns: Indices) -> tuple[Indices, Vectors]:
     """Of the candidates of each query that has any the first with the greatest product, by query."""
     if not len(rows):
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.float32)
-    found = _products(queries, entries, rows, columns)
-    close = found >= _greatest(found, rows) - SLACK
+    products = _products(queries, entries, rows, columns)
+    close = products >= _greatest(products, rows) - SLACK
     rows, columns = rows[close], columns[close]
-    found = _products(queries.astype(np.float64), entries, rows, columns)  # 64 bits for what 32 cannot tell apart
-    equal = np.flatnonzero(found >= _greatest(found, rows) - TIE)
+    # 64 bits for what 32 cannot tell apart
+    products = _products(queries.astype(np.float64), entries, rows, columns)
+    equal = np.flatnonzero(products >= _greatest(products, rows) - TIE)
     _, first = np.unique(rows[equal], return_index=True)
-    return columns[equal[first]], found[equal[first]].astype(np.float32)
+    return columns[equal[first]], products[equal[first]].astype(np.float32)
 
 
-def _products(queries: NDArray[Any], entries: Vectors, rows: Places, columns: Places) -> NDArray[Any]:
-    found = np.empty(len(rows), dtype=queries.dtype)
+def _products(queries: NDArray[Any], entries: Vectors, rows: Indices, columns: Indices) -> NDArray[Any]:
+    products = np.empty(len(rows), dtype=queries.dtype)
     for start in range(0, len(rows), PAIRS):
         part = slice(start, start + PAIRS)
-        found[part] = np.einsum("ij,ij->i", queries[rows[part]], entries[columns[part]])
-    return found
+        products[part] = np.einsum("ij,ij->i", queries[rows[part]], entries[columns[part]])
+    return products
 
 
-def _greatest(found: NDArray[Any], rows: Places) -> NDArray[Any]:
+def _greatest(products: NDArray[Any], rows: Indices) -> NDArray[Any]:
     """For each candidate the greatest product of its query."""
     _, starts, owner = np.unique(rows, return_index=True, return_inverse=True)
-    greatest: NDArray[Any] = np.maximum.reduceat(found, starts)[owner]
+    greatest: NDArray[Any] = np.maximum.reduceat(products, starts)[owner]
     return greatest
 
 
@@ -185,7 +188,9 @@ class Replaced:
 
     def matrix(self, text: str, *, lay: bool) -> Vectors:
         """Vectors of the sentences of a text, or of their lay texts."""
-        return np.stack([self.vectors[self.lay[each] if lay else each] for each in self.sentences[text]])
+        return np.stack(
+            [self.vectors[self.lay[sentence] if lay else sentence] for sentence in self.sentences[text]]
+        )
 
 
 def replace_sentences(
@@ -209,7 +214,7 @@ def replace_sentences(
             method always takes the nearest entry.
     """
     sentences = {text: sentences_of(text) for text in dict.fromkeys(texts)}
-    distinct = list(dict.fromkeys(each for found in sentences.values() for each in found))
+    distinct = list(dict.fromkeys(sentence for group in sentences.values() for sentence in group))
     entries = reading.once(
         ("layman entries", encoder.signature, hash(tuple(pairs))),
         lambda: np.stack(reading.of(encoder, [pair.professional for pair in pairs])),
@@ -218,21 +223,25 @@ def replace_sentences(
         return Replaced(sentences, {}, {}, {})
     queries = np.stack(reading.of(encoder, distinct))
     chosen, products = nearest(queries, entries)
-    lay = {each: pairs[index].lay for each, index in zip(distinct, chosen, strict=True)}
+    lay = {sentence: pairs[index].lay for sentence, index in zip(distinct, chosen, strict=True)}
     vectors = dict(zip(distinct, queries, strict=True))
     _add_vectors(vectors, lay.values(), encoder, reading)
-    said = {
-        each: min(float(product), float(vectors[each] @ vectors[lay[each]]))
-        for each, product in zip(distinct, products, strict=True)
+    similarity = {
+        sentence: min(float(product), float(vectors[sentence] @ vectors[lay[sentence]]))
+        for sentence, product in zip(distinct, products, strict=True)
     }
-    written = {each: mixed_text(write_plain(each)) or each for each in distinct if said[each] < write_below}
+    written = {
+        sentence: mixed_text(write_plain(sentence)) or sentence
+        for sentence in distinct
+        if similarity[sentence] < write_below
+    }
     _add_vectors(vectors, written.values(), encoder, reading)
-    for each, text in written.items():  # whichever says more nearly what the sentence says
-        if said[each] < SAME or vectors[each] @ vectors[text] >= said[each]:
-            lay[each] = text
+    for sentence, text in written.items():  # whichever says more nearly what the sentence says
+        if similarity[sentence] < SAME or vectors[sentence] @ vectors[text] >= similarity[sentence]:
+            lay[sentence] = text
     return Replaced(sentences, lay, vectors, dict(zip(distinct, products.tolist(), strict=True)))
 
 
 def _add_vectors(vectors: dict[str, Vectors], texts: Iterable[str], encoder: Encoder, reading: Readings) -> None:
-    wanted = [text for text in dict.fromkeys(texts) if text not in vectors]
-    vectors.update(zip(wanted, reading.of(encoder, wanted), strict=True))
+    missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+    vectors.update(zip(missing, reading.of(encoder, missing), strict=True))

@@ -46,14 +46,14 @@ def lay_rules() -> LayRules:
         adjectives=frozenset(table["nouns"]["adjectives"]),
         severity=table["severity"],
         descriptors={
-            role: {value: tuple(found) for value, found in values.items()}
+            role: {value: tuple(terms) for value, terms in values.items()}
             for role, values in table["lay_descriptors"].items()
         },
-        senses={concept: tuple(found) for concept, found in table["lay_sense"].items()},
+        senses={concept: tuple(terms) for concept, terms in table["lay_sense"].items()},
         alike=_by_member(table["alike"]["groups"]),
         denied_alike=_by_member(table["denied_alike"]["groups"]),
         contrasts={
-            role: {value: tuple(found) for value, found in values.items()}
+            role: {value: tuple(terms) for value, terms in values.items()}
             for role, values in table["contrast"].items()
         },
         cues=tuple(table["lay_cue"]),
@@ -65,12 +65,12 @@ def lay_rules() -> LayRules:
 
 def _synonyms(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Plain names of each concept, those built from parts among them."""
-    found = {concept: list(names) for concept, names in table["lay_synonyms"].items()}
+    synonyms = {concept: list(names) for concept, names in table["lay_synonyms"].items()}
     for rule in table["lay_phrase"]:
-        found.setdefault(rule["concept"], []).extend(" ".join(parts) for parts in product(*rule["parts"]))
-    return {concept: tuple(dict.fromkeys(names)) for concept, names in found.items()}
+        synonyms.setdefault(rule["concept"], []).extend(" ".join(parts) for parts in product(*rule["parts"]))
+    return {concept: tuple(dict.fromkeys(names)) for concept, names in synonyms.items()}
 
 
 def _by_member(groups: Sequence[Sequence[str]]) -> dict[str, str]:
     """Each member of a group with the first of its group."""
-    return {each: group[0] for group in groups for each in group}
+    return {member: group[0] for group in groups for member in group}

@@ -57,5 +57,5 @@ def keeps_meaning(pair: Pair) -> bool:
     False
     """
     professional, lay = map(lay_findings, LayReader().read(pair))
-    kept, also, *wrong = compare_lay(professional, lay).counts
-    return kept > 0 and also > 0 and not any(wrong)
+    matched, also, *wrong = compare_lay(professional, lay).counts
+    return matched > 0 and also > 0 and not any(wrong)

@@ -80,8 +80,8 @@ def write_sets(
     write_file(folder / SET, "".join(f"{line}\n" for line in (HEADER, *map("\t".join, pairs))))
     if not reports:
         return WrittenSets(len(pairs))
-    known = {normal_sentence(entry.sentence): entry for entry in entries}
-    rows = [_lay_report(study, text, known, rejected) for study, text in reports.items()]
+    entry_by_sentence = {normal_sentence(entry.sentence): entry for entry in entries}
+    rows = [_lay_report(study, text, entry_by_sentence, rejected) for study, text in reports.items()]
     write_file(folder / REPORTS, _lines(rows))
     counts = (sum(row[name] for row in rows) for name in ("said", "translated"))
     return WrittenSets(len(pairs), sum(row["lay"] is not None for row in rows), *counts)
@@ -108,12 +108,12 @@ def write_report_set(
     written = []
     for row in rows:
         pair = report_pair(row)
-        kept = {key: value for key, value in row.items() if key != "rejected_lay"}
+        record = {key: value for key, value in row.items() if key != "rejected_lay"}
         if pair is not None and pair in rejected:
-            kept |= {"lay": None, "why": REJECTED, "rejected_lay": pair.lay}
+            record |= {"lay": None, "why": REJECTED, "rejected_lay": pair.lay}
         elif pair is not None:
-            kept |= {"lay": pair.lay, "why": ""}
-        written.append(kept)
+            record |= {"lay": pair.lay, "why": ""}
+        written.append(record)
     write_file(folder / REPORTS, _lines(written))
     left = [pair for row in written if row["lay"] is not None and (pair := report_pair(row)) is not None]
     return len(set(left)), len(left)
@@ -145,7 +145,7 @@ def read_verdicts(folder: Path) -> list[dict[str, Any]]:
 def rejected_pairs(folder: Path) -> frozenset[Pair]:
     """Pairs that somebody rejected."""
     return frozenset(
-        Pair(str(each["professional"]), str(each["lay"])) for each in read_verdicts(folder) if not each["accepted"]
+        Pair(str(row["professional"]), str(row["lay"])) for row in read_verdicts(folder) if not row["accepted"]
     )
 
 
@@ -154,15 +154,17 @@ def write_verdicts(folder: Path, verdicts: Iterable[Mapping[str, object]]) -> No
     write_file(folder / VERDICTS, _lines(verdicts))
 
 
-def _lay_report(study: str, text: str, known: Mapping[str, Entry], rejected: frozenset[Pair]) -> dict[str, Any]:
+def _lay_report(
+    study: str, text: str, entry_by_sentence: Mapping[str, Entry], rejected: frozenset[Pair]
+) -> dict[str, Any]:
     """A row of the report-level set; `lay` is null, with the reason, unless every sentence has a lay text.
 
     `mixed` has the professional sentence in the place of one without; `translated` of `said` sentences are lay.
     A row whose `registers` is "mixed" is no training text.
     """
-    mixed, whys, said, translated = [], [], 0, 0
+    mixed, whys, n_sentences, translated = [], [], 0, 0
     for sentence in sentences_of(text):
-        entry = known.get(normal_sentence(sentence))
+        entry = entry_by_sentence.get(normal_sentence(sentence))
         why = ""
         if entry is None:
             why = "" if is_heading(sentence) else "a sentence is not translated yet"
@@ -174,19 +176,19 @@ def _lay_report(study: str, text: str, known: Mapping[str, Entry], rejected: fro
         mixed.append(lay)
         whys += [why] if why else []
         if not is_heading(sentence) and (entry is None or entry.why or entry.round):  # round 0: masked words only
-            said += 1
+            n_sentences += 1
             translated += not why
     if not mixed:
         whys.append("the report holds no sentence")
-    whole = " ".join(mixed)
+    mixed_text = " ".join(mixed)
     return {
         "id": study,
         "report": text,
-        "lay": None if whys else whole,
+        "lay": None if whys else mixed_text,
         "why": whys[0] if whys else "",
-        "mixed": whole,
+        "mixed": mixed_text,
         "registers": "professional" if not translated else "mixed" if whys else "lay",
-        "said": said,
+        "said": n_sentences,
         "translated": translated,
     }
 
@@ -197,11 +199,11 @@ def _lines(records: Iterable[Mapping[str, object]]) -> str:
 
 def read_records(path: Path) -> list[dict[str, Any]]:
     """The records of a file of JSON lines."""
-    found = []
+    records = []
     with path.open(encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file, start=1):
             try:
-                found.append(parse_json(line))
+                records.append(parse_json(line))
             except ValueError:
                 raise InputError(f"{path}: line {number} is no JSON; build again") from None
-    return found
+    return records

@@ -28,7 +28,7 @@ def share(statement: Statement, before: Statement, *, between: str) -> Statement
     """
     anew = re.search(r"\b(?:no|without|with|but)\b", between, re.IGNORECASE)
     denied = statement.status == before.status == "absent" and not anew
-    limits = [each for each in ("definite", "suspicious", *LIMITS) if each in before.qualities]
+    limits = [quality for quality in ("definite", "suspicious", *LIMITS) if quality in before.qualities]
     if denied:
         if (before.severity and not statement.severity) or (
             "significant" in before.qualities and "significant" not in statement.qualities
@@ -36,7 +36,9 @@ def share(statement: Statement, before: Statement, *, between: str) -> Statement
             raise NoPlan("how far a degree reaches in a list of denials")
         lumps = statement.concept in _LUMPS  # "no suspicious nodule, mass or effusion": no suspicious effusion
         more = tuple(
-            each for each in limits if each not in statement.qualities and (each != "suspicious" or lumps)
+            quality
+            for quality in limits
+            if quality not in statement.qualities and (quality != "suspicious" or lumps)
         )
         statement = statement._replace(qualities=(*statement.qualities, *more))
     listed = re.fullmatch(r"(?:[\s,]|and|\w+ ){1,6}", between) and re.search(r"\band\b|,", between)
@@ -61,13 +63,13 @@ def stop_at_shared_words(statement: Statement, before: Statement, *, between: st
     if "absent" in (statement.status, before.status):
         return
     if _LISTED.fullmatch(between):
-        mine, its = (
-            (each.severity, each.quantity, *(word for word in each.qualities if word != "focal"))
-            for each in (statement, before)
+        words, words_before = (
+            (item.severity, item.quantity, *(word for word in item.qualities if word != "focal"))
+            for item in (statement, before)
         )
         if (before.change and not statement.change) or (behind and statement.change and not before.change):
             raise NoPlan("a change of one finding or of both")
-        if not any(mine) and any(its):
+        if not any(words) and any(words_before):
             raise NoPlan("a describing word of one finding or of both")
     elif _ALONGSIDE.fullmatch(between):
         if before.change and not statement.change:

@@ -58,7 +58,7 @@ def modifiers_in(reading: ReportReading, span: tuple[int, int]) -> Sequence[Modi
     """Describing words of the sentence at a span."""
     first = bisect_left(reading.modifiers, span[0], key=lambda modifier: modifier.start)
     return reading.modifiers[
-        first : bisect_left(reading.modifiers, span[1], lo=first, key=lambda each: each.start)
+        first : bisect_left(reading.modifiers, span[1], lo=first, key=lambda modifier: modifier.start)
     ]
 
 
@@ -69,8 +69,8 @@ def places_by_mention(reading: ReportReading) -> Mapping[int, Sequence[int]]:
     >>> places_by_mention(read_report("Nodule in the left lung."))
     {0: [1]}
     """
-    found: dict[int, list[int]] = {}
+    targets: dict[int, list[int]] = {}
     for relation in reading.relations:
         if relation.type == "located_at":
-            found.setdefault(relation.source, []).append(relation.target)
-    return found
+            targets.setdefault(relation.source, []).append(relation.target)
+    return targets

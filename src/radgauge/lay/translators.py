@@ -90,17 +90,19 @@ class EmbeddedTranslator:
 
 
 def _written(text: str) -> Outcome:
-    found = write_plain(text)
-    said = [each for each in found if not is_heading(each.source)]
-    kept = [each for each in said if each.kept]
-    if not said:
+    written = write_plain(text)
+    body = [sentence for sentence in written if not is_heading(sentence.source)]
+    untranslated = [sentence for sentence in body if sentence.kept]
+    if not body:
         return Outcome("", "the writer found nothing to say")
-    if kept:
-        why = kept[0].reasons[0]
-        if len(said) == 1:
+    if untranslated:
+        why = untranslated[0].reasons[0]
+        if len(body) == 1:
             return Outcome("", f"the writer keeps the sentence ({why})")
-        return Outcome("", f"the writer keeps a sentence ({len(kept)} of {len(said)}, first: {why})")
-    return Outcome(" ".join(each.source if is_heading(each.source) else each.plain for each in found))
+        return Outcome("", f"the writer keeps a sentence ({len(untranslated)} of {len(body)}, first: {why})")
+    return Outcome(
+        " ".join(sentence.source if is_heading(sentence.source) else sentence.plain for sentence in written)
+    )
 
 
 @dataclass(frozen=True)
@@ -145,12 +147,12 @@ class LlmTranslator:
         return self._ask("check", pairs, lambda item: {"report": item[0], "plain": item[1]})
 
     def _ask(self, task: str, items: Sequence[Item], shown: Callable[[Item], object]) -> list[Outcome]:
-        asked = self.prompts[task]
+        prompt = self.prompts[task]
 
         def render(part: Sequence[Item]) -> str:
-            return asked.fill([shown(item) for item in part])
+            return prompt.fill([shown(item) for item in part])
 
-        question = Question(task, asked.system, render, self._misplaced, _longest)
+        question = Question(task, prompt.system, render, self._misplaced, _answer_room)
         return ask_all(
             question,
             items,
@@ -195,6 +197,6 @@ def misplaced(sentences: Sequence[str], texts: Mapping[int, str], *, encoder: En
 _MARGIN = 0.02
 
 
-def _longest(items: Sequence[Item]) -> int:
+def _answer_room(items: Sequence[Item]) -> int:
     """Room for lay texts three times as long as their sentences."""
     return 64 + sum(48 + len(item[0].encode()) for item in items)

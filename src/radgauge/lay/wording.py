@@ -22,19 +22,19 @@ def say(statements: Sequence[Statement], words: Words) -> str:
     Raises:
         NoPlan: If the language has no words for something.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     at = 0
     while at < len(statements):
         group = [statements[at]]
         while at + len(group) < len(statements) and _goes_with(group[-1], statements[at + len(group)], words):
             group.append(statements[at + len(group)])
         again, otherwise = words["frames"].get("otherwise_again", ""), words["frames"]["otherwise"]
-        told = _group(group, words)
-        if again and said and said[-1].startswith((otherwise, again)) and told.startswith(otherwise):
-            told = again + told.removeprefix(otherwise)
-        said.append(told)
+        sentence = _group(group, words)
+        if again and sentences and sentences[-1].startswith((otherwise, again)) and sentence.startswith(otherwise):
+            sentence = again + sentence.removeprefix(otherwise)
+        sentences.append(sentence)
         at += len(group)
-    return " ".join(dict.fromkeys(said))
+    return " ".join(dict.fromkeys(sentences))
 
 
 def _goes_with(a: Statement, b: Statement, words: Words) -> bool:
@@ -63,8 +63,8 @@ def _entry(statement: Statement, words: Words) -> Mapping[str, Any]:
     only = entry.get("only")
     if only and only != statement.status:
         raise NoPlan(f"the plain name of {statement.concept.replace('_', ' ')} is for other sentences")
-    found: Mapping[str, Any] = entry
-    return found
+    typed_entry: Mapping[str, Any] = entry
+    return typed_entry
 
 
 def _group(group: Sequence[Statement], words: Words) -> str:
@@ -76,15 +76,15 @@ def _group(group: Sequence[Statement], words: Words) -> str:
         if len(group) > 1:
             raise NoPlan("alternatives that cannot be joined")
         return _state(first, words)
-    if any(each.link for each in group):
+    if any(statement.link for statement in group):
         return _linked(group, words)
     if len(group) > 1 and first.status != "absent":
         group = _clause_last(_one_place(group, words), words)
-    named = [_noun_phrase(each, words, bare=first.status == "absent") for each in group]
+    named = [_noun_phrase(statement, words, bare=first.status == "absent") for statement in group]
     if first.status == "absent":
         what = _list(_tail_once(named, words), frames["and"], frames)
         lower = first.otherwise or first.roughly
-        signs = [words["sign"][each] for each in first.qualities if each in words["sign"]]
+        signs = [words["sign"][quality] for quality in first.qualities if quality in words["sign"]]
         many = _many(first, words) and not any(
             sign.get("article") for sign in signs
         )  # "no sign of spots": one sign
@@ -92,7 +92,7 @@ def _group(group: Sequence[Statement], words: Words) -> str:
     many = _many(first, words)
     what = _list(_place_once(named, group, words), frames["or"], frames)
     name = f"this_{first.status}" if first.refers and first.status != "present" else first.status
-    if len({_many(each, words) for each in group}) > 1 and len(set(frames.get(name, ()))) > 1:
+    if len({_many(statement, words) for statement in group}) > 1 and len(set(frames.get(name, ()))) > 1:
         raise NoPlan("alternatives that cannot be joined")
     return _framed(name, many, what, words)
 
@@ -108,11 +108,11 @@ def _tail_once(named: Sequence[str], words: Words) -> list[str]:
 def _linked(group: Sequence[Statement], words: Words) -> str:
     """ "There is no cloudy area in your lungs that would suggest pneumonia."""
     link = words["frames"].get("link")
-    if link is None or not group[-1].link or any(each.link for each in group[:-1]):
+    if link is None or not group[-1].link or any(statement.link for statement in group[:-1]):
         raise NoPlan("no way to say what is not suggested")
     entry = _entry(group[-1], words)
     meant = entry["name"] if entry["kind"] != "thing" else _with_article(entry["name"], entry, words)
-    limits = tuple(each for each in group[-1].qualities if each not in words["sign"])
+    limits = tuple(quality for quality in group[-1].qualities if quality not in words["sign"])
     if (
         group[-1]._replace(
             qualities=limits, status="", link=False, places=(), concept="", kind="", many=False, said=""
@@ -120,7 +120,7 @@ def _linked(group: Sequence[Statement], words: Words) -> str:
         != _PLAIN
     ):
         raise NoPlan("more than the plain sentence can carry")
-    named = [_noun_phrase(each, words, bare=True) for each in group[:-1]]
+    named = [_noun_phrase(statement, words, bare=True) for statement in group[:-1]]
     what = _list(named, words["frames"]["and"], words["frames"]) + link + meant
     return _framed("absent", _many(group[0], words), what, words)
 
@@ -130,18 +130,18 @@ _PLAIN = Statement("", "", status="")
 
 def _one_place(group: Sequence[Statement], words: Words) -> list[Statement]:
     """Alternatives of which one names the place: all of them are there, and the last says it."""
-    entries = [_entry(each, words) for each in group]
+    entries = [_entry(statement, words) for statement in group]
     homes = {(entry["home"], entry["at"]) for entry in entries}
-    told = {(each.places, each.side) for each in group}
-    wheres = [_where(each, entry, words) for each, entry in zip(group, entries, strict=True)]
-    if len(homes) > 1 or len(told) == 1:
+    distinct = {(statement.places, statement.side) for statement in group}
+    wheres = [_where(statement, entry, words) for statement, entry in zip(group, entries, strict=True)]
+    if len(homes) > 1 or len(distinct) == 1:
         return list(group)
     homely = [_where(e._replace(places=(), side=e.side), x, words) for e, x in zip(group, entries, strict=True)]
     special = [n for n, (where, home) in enumerate(zip(wheres, homely, strict=True)) if where != home]
     if len(special) != 1:
         return list(group)
-    place = group[special[0]]
-    return [each._replace(places=place.places, side=place.side) for each in group]
+    located = group[special[0]]
+    return [statement._replace(places=located.places, side=located.side) for statement in group]
 
 
 def _clause_last(group: Sequence[Statement], words: Words) -> list[Statement]:
@@ -150,15 +150,15 @@ def _clause_last(group: Sequence[Statement], words: Words) -> list[Statement]:
     Raises:
         NoPlan: If two of them have one.
     """
-    long = [each for each in group if _entry(each, words).get("after")]
+    long = [statement for statement in group if _entry(statement, words).get("after")]
     if len(long) > 1:
         raise NoPlan("alternatives that cannot be joined")
-    return [*(each for each in group if each not in long), *long]
+    return [*(statement for statement in group if statement not in long), *long]
 
 
 def _place_once(named: Sequence[str], group: Sequence[Statement], words: Words) -> list[str]:
     """Alternatives at one place name it once, at the end."""
-    wheres = {_where(each, _entry(each, words), words) for each in group}
+    wheres = {_where(statement, _entry(statement, words), words) for statement in group}
     if _entry(group[-1], words).get("after"):  # "scarring or an area at the bottom of ... that": of the area only
         return list(named)
     if len(wheres) != 1 or not (where := next(iter(wheres))):
@@ -170,8 +170,8 @@ def _framed(name: str, many: bool, what: str, words: Words, *, lower: bool = Fal
     frame = words["frames"].get(name)
     if frame is None:
         raise NoPlan(f"no way to say {name}")
-    said = frame[1 if many else 0].format(what=what)
-    return grammar.small(said) if lower else said
+    text = frame[1 if many else 0].format(what=what)
+    return grammar.small(text) if lower else text
 
 
 def _list(items: Sequence[str], last: str, frames: Mapping[str, Any]) -> str:
@@ -231,7 +231,7 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
     if bare:
         phrase = str(sign.get("denied") or _denied(entry, many, words)) + phrase
     tail = (degree if behind else "") + (str(sign.get("tail", "")) if bare else _tail(statement, words, many=many))
-    levels = "".join(words["behind"][each] for each in statement.qualities if each in words.get("behind", {}))
+    levels = "".join(words["behind"][limit] for limit in statement.qualities if limit in words.get("behind", {}))
     after = entry.get("after", "")
     after = (after if isinstance(after, str) else after[1 if many else 0]) + levels
     return " ".join(filter(None, (phrase, _where(statement, entry, words)))) + after + tail
@@ -245,10 +245,10 @@ def _name(statement: Statement, entry: Mapping[str, Any], words: Words, *, many:
         if not name:
             raise NoPlan("no plural")
     else:
-        places = entry.get("name_at", {})
-        name = next((str(places[place]) for place in statement.places if place in places), name)
+        name_at = entry.get("name_at", {})
+        name = next((str(name_at[location]) for location in statement.places if location in name_at), name)
         name = next(
-            (str(closer) for said, closer in entry.get("named", ()) if re.search(said, statement.said)), name
+            (str(closer) for pattern, closer in entry.get("named", ()) if re.search(pattern, statement.said)), name
         )
     return _terms_said(name, statement, words)
 
@@ -256,11 +256,11 @@ def _name(statement: Statement, entry: Mapping[str, Any], words: Words, *, many:
 def _terms_said(name: str, statement: Statement, words: Words) -> str:
     """ "Curve (scoliosis)" of a report that says curvature is a curve."""
 
-    def kept(bracket: re.Match[str]) -> str:
+    def keep_term(bracket: re.Match[str]) -> str:
         stem = words.get("terms", {}).get(bracket[1])
         return "" if stem and statement.said and not re.search(stem, statement.said) else bracket[0]
 
-    return re.sub(r" \(([^()]+)\)", kept, name)
+    return re.sub(r" \(([^()]+)\)", keep_term, name)
 
 
 def _denied(entry: Mapping[str, Any], many: bool, words: Words) -> str:
@@ -313,8 +313,8 @@ def _tail(statement: Statement, words: Words, *, many: bool = False) -> str:
     if statement.change and statement.change not in words["change_before"]:
         if statement.change not in words["change"]:
             raise NoPlan(f"no way to say {statement.change}")
-        told = words["change"][statement.change]
-        tail += told if isinstance(told, str) else told[1 if many else 0]
+        phrase = words["change"][statement.change]
+        tail += phrase if isinstance(phrase, str) else phrase[1 if many else 0]
     return tail
 
 
@@ -326,31 +326,33 @@ def _measure(sizes: Sequence[float], words: Words) -> str:
 
 def _where(statement: Statement, entry: Mapping[str, Any], words: Words) -> str:
     """Where a finding is; its own home if the report says no more than that."""
-    lexicon, places = load_lexicon(), words["place"]
+    lexicon, location_words = load_lexicon(), words["place"]
     home = entry["home"]
     implied = lexicon[statement.concept].location if statement.concept in lexicon else ()
     inner = (home, *entry.get("names_place", ()), *entry.get("name_at", ()))
     outer = {"pleural_space", "airspace", "pleura", "lung"} if home == "lung" else set()
-    said = [place for place in statement.places if place not in inner and place not in outer]
-    said = [
-        place
-        for place in said
-        if place not in implied or ((home != "body" or entry.get("anywhere")) and place in places)
+    locations = [location for location in statement.places if location not in inner and location not in outer]
+    locations = [
+        location
+        for location in locations
+        if location not in implied or ((home != "body" or entry.get("anywhere")) and location in location_words)
     ]
-    said = [place for place in said if not any(place != other and _is_inside(other, place) for other in said)] or [
-        home
-    ]
-    if home == "body" and said != [home] and not entry.get("anywhere"):
-        raise NoPlan(f"a place that the plain name cannot carry: {said[0].replace('_', ' ')}")
-    if len(said) > 1:
+    locations = [
+        location
+        for location in locations
+        if not any(location != other and _is_inside(other, location) for other in locations)
+    ] or [home]
+    if home == "body" and locations != [home] and not entry.get("anywhere"):
+        raise NoPlan(f"a place that the plain name cannot carry: {locations[0].replace('_', ' ')}")
+    if len(locations) > 1:
         raise NoPlan("several places")
-    if said[0] not in places or entry["at"] not in places[said[0]]:
-        raise NoPlan(f"no plain word for the place {said[0].replace('_', ' ')}")
-    if home != "body" and home != said[0] and not _is_inside(said[0], home):
-        raise NoPlan(f"an unexpected place: {said[0].replace('_', ' ')}")
-    if said == [home] and not statement.side and (entry.get("home_silent") or statement.refers):
+    if locations[0] not in location_words or entry["at"] not in location_words[locations[0]]:
+        raise NoPlan(f"no plain word for the place {locations[0].replace('_', ' ')}")
+    if home != "body" and home != locations[0] and not _is_inside(locations[0], home):
+        raise NoPlan(f"an unexpected place: {locations[0].replace('_', ' ')}")
+    if locations == [home] and not statement.side and (entry.get("home_silent") or statement.refers):
         return ""
-    forms = places[said[0]][entry["at"]]
+    forms = location_words[locations[0]][entry["at"]]
     side = statement.side if statement.side in _SIDES else None
     if entry.get("any_side") and side == "bilateral":
         side = ""
@@ -359,23 +361,26 @@ def _where(statement: Statement, entry: Mapping[str, Any], words: Words) -> str:
     if side is None:
         raise NoPlan(f"no plain word for the side {statement.side}")
     form = str(forms[_SIDES.index(side)])
-    if not form and (side or said[0] not in ("body", "rib")):
+    if not form and (side or locations[0] not in ("body", "rib")):
         raise NoPlan("a side that the plain words cannot carry")
     return form
 
 
-def _is_inside(place: str, home: str) -> bool:
+def _is_inside(location: str, home: str) -> bool:
     lexicon = load_lexicon()
-    if home == "thorax" or place == home:
+    if home == "thorax" or location == home:
         return True
-    if place not in lexicon or home not in lexicon:
+    if location not in lexicon or home not in lexicon:
         return False
     lungs = ("lung", "pleural_space")
-    part = lexicon.ancestors(place)
+    part = lexicon.ancestors(location)
     return (
         home in part
-        or (home in lungs and ("lung" in part or place.endswith(("_lobe", "_zone", "_region")) or place in _LUNG))
-        or (home == "spine" and place.endswith("_spine"))
+        or (
+            home in lungs
+            and ("lung" in part or location.endswith(("_lobe", "_zone", "_region")) or location in _LUNG)
+        )
+        or (home == "spine" and location.endswith("_spine"))
     )
 
 
@@ -391,15 +396,19 @@ def _state(statement: Statement, words: Words) -> str:
         or statement.change in ("new", "increased", "decreased")
     ):
         raise NoPlan("more than the plain sentence can carry")
-    limit = next((each for each in statement.qualities if f"state_absent_{each}" in words["frames"]), "")
+    limit = next((quality for quality in statement.qualities if f"state_absent_{quality}" in words["frames"]), "")
     if any(
-        words["quality"].get(each, None) != "" for each in statement.qualities if each not in (limit, "evidence")
+        words["quality"].get(quality, None) != ""
+        for quality in statement.qualities
+        if quality not in (limit, "evidence")
     ):
         raise NoPlan("a description that the plain sentence cannot carry")
     subject = entry["subject"]
     lexicon, named = load_lexicon(), entry.get("subject_at", {})
     implied = lexicon[statement.concept].location if statement.concept in lexicon else ()
-    closer = [place for place in statement.places if place not in (*implied, *entry.get("names_place", ()))]
+    closer = [
+        location for location in statement.places if location not in (*implied, *entry.get("names_place", ()))
+    ]
     if closer:
         if len(closer) > 1 or closer[0] not in named:
             raise NoPlan(f"a place that the plain sentence cannot carry: {closer[0].replace('_', ' ')}")
@@ -412,22 +421,22 @@ def _state(statement: Statement, words: Words) -> str:
     if frame is None:
         raise NoPlan(f"no way to say {statement.status}")
     degree = _degree(statement, entry, words)
-    told = entry.get("is_degree", entry["is"]) if degree else entry["is"]
-    if degree and "{degree}" not in told:
+    template = entry.get("is_degree", entry["is"]) if degree else entry["is"]
+    if degree and "{degree}" not in template:
         raise NoPlan("a degree that the plain sentence cannot carry")
-    what = _terms_said(told.format(degree=degree), statement, words) + _tail(statement, words)
-    said = frame[1 if entry.get("many") else 0].format(subject=subject, what=what)
+    what = _terms_said(template.format(degree=degree), statement, words) + _tail(statement, words)
+    sentence = frame[1 if entry.get("many") else 0].format(subject=subject, what=what)
     start = "" if limit == "visible" else _start(statement, words)
-    return grammar.capital(start + said)
+    return grammar.capital(start + sentence)
 
 
 def _normal(group: Sequence[Statement], words: Words) -> str:
     names, several = [], len(group) > 1
-    for each in group:
-        part = words["part"].get(each.places[0])
+    for statement in group:
+        part = words["part"].get(statement.places[0])
         if part is None:
-            raise NoPlan(f"no plain name for the part {each.places[0].replace('_', ' ')}")
-        side = each.side if each.side in ("left", "right") else ""
+            raise NoPlan(f"no plain name for the part {statement.places[0].replace('_', ' ')}")
+        side = statement.side if statement.side in ("left", "right") else ""
         if side and side not in part:
             raise NoPlan("a side that the plain name cannot carry")
         names.append(part[side] if side else part["name"])
@@ -438,14 +447,14 @@ def _normal(group: Sequence[Statement], words: Words) -> str:
         raise NoPlan(f"no way to say {first.concept.replace('_', ' ')}")
     subject = _list(names, frames["and"], frames)
     several = several and not (len(set(names)) == 1 and not words["part"][first.places[0]].get("many"))
-    said = frame[1 if several else 0].format(subject=subject)
+    sentence = frame[1 if several else 0].format(subject=subject)
     if first.suffix:
         if first.suffix not in words.get("suffix", {}):
             raise NoPlan("a reservation that has no words")
-        said = said.rstrip(".") + words["suffix"][first.suffix] + "."
+        sentence = sentence.rstrip(".") + words["suffix"][first.suffix] + "."
     if first.change:
-        said = said.rstrip(".") + words["change"][first.change] + "."
-    return grammar.capital(_start(first, words) + said)
+        sentence = sentence.rstrip(".") + words["change"][first.change] + "."
+    return grammar.capital(_start(first, words) + sentence)
 
 
 _NORMAL = {

@@ -86,7 +86,9 @@ def write_leaflets(
         raise InputError("there is no report to write")
     look = style or PageStyle()
     _refuse_others(folder, reports, replace_others=replace_others)
-    signed = {each.digest: each.decision for each in _known(folder) if each.decision is not None}
+    signed = {
+        leaflet.digest: leaflet.decision for leaflet in _stored_leaflets(folder) if leaflet.decision is not None
+    }
     make_folder(folder)
     facts = {
         "made_by": "radgauge lay write",
@@ -101,28 +103,28 @@ def write_leaflets(
     write_file(folder / ABOUT, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
     studies = list(reports)
     names = page_names(studies)
-    found: dict[str, Leaflet] = {}
+    finished: dict[str, Leaflet] = {}
     new = 0
     try:
         for start in range(0, len(studies), writer.chunk):
             part = {study: reports[study] for study in studies[start : start + writer.chunk]}
-            for study, said in zip(part, writer.write(part), strict=True):
-                if isinstance(said, str):
-                    found[study] = Leaflet(study, part[study], writer=writer.name, why=said)
+            for study, written in zip(part, writer.write(part), strict=True):
+                if isinstance(written, str):
+                    finished[study] = Leaflet(study, part[study], writer=writer.name, why=written)
                     continue
-                made = Leaflet(study, part[study], said, writer.name)
+                made = Leaflet(study, part[study], written, writer.name)
                 if not isinstance(writer, EmbeddedWriter):
-                    made = replace(made, checked=check_sentences(said, language=look.language))
+                    made = replace(made, checked=check_sentences(written, language=look.language))
                 made = replace(made, decision=signed.get(made.digest))
-                found[study] = replace(made, why=made.decision.why if made.decision else "")
-                new += _write_pages(folder, names[study], found[study], look, printed)
+                finished[study] = replace(made, why=made.decision.why if made.decision else "")
+                new += _write_pages(folder, names[study], finished[study], look, printed)
                 if progress is not None:
-                    progress("leaflets", len(found), len(studies))
+                    progress("leaflets", len(finished), len(studies))
     finally:
-        everything = [found.get(study) or Leaflet(study, reports[study], why=NOT_YET) for study in studies]
+        everything = [finished.get(study) or Leaflet(study, reports[study], why=NOT_YET) for study in studies]
         _write_tables(folder, everything, names)
-        if len(found) == len(studies):
-            _remove_others(folder, {names[each.id] for each in everything if each.sentences})
+        if len(finished) == len(studies):
+            _remove_others(folder, {names[leaflet.id] for leaflet in everything if leaflet.sentences})
     return _summary(everything, new)
 
 
@@ -144,21 +146,25 @@ def sign_leaflets(
     """
     facts, leaflets = read_leaflets(folder)
     style = PageStyle(**facts["style"])
-    names = page_names([each.id for each in leaflets])
+    names = page_names([leaflet.id for leaflet in leaflets])
     by_id: dict[str, list[Decision]] = {}
-    for each in decisions:
-        by_id.setdefault(each.id, []).append(each)
+    for judgment in decisions:
+        by_id.setdefault(judgment.id, []).append(judgment)
     notes = [
         f"id {study!r} of the study is not in {folder}" for study in by_id if study not in {e.id for e in leaflets}
     ]
     after, new = [], 0
     for leaflet in leaflets:
-        said = by_id.get(leaflet.id, [])
-        fitting = [each for each in said if (each.report, each.plain) == (leaflet.report, leaflet.plain)]
-        if said and not fitting:
+        own_decisions = by_id.get(leaflet.id, [])
+        fitting = [
+            judgment
+            for judgment in own_decisions
+            if (judgment.report, judgment.plain) == (leaflet.report, leaflet.plain)
+        ]
+        if own_decisions and not fitting:
             notes.append(f"id {leaflet.id!r}: another text was judged than the leaflet has; it is not signed")
         if fitting and leaflet.sentences:
-            chosen = max(fitting, key=lambda each: (not each.released, each.at))
+            chosen = max(fitting, key=lambda judgment: (not judgment.released, judgment.at))
             leaflet = replace(leaflet, decision=chosen, why=chosen.why)
             new += _write_pages(folder, names[leaflet.id], leaflet, style, printed)
         after.append(leaflet)
@@ -206,18 +212,18 @@ def _refuse_others(folder: Path, reports: Mapping[str, str], *, replace_others: 
     if not folder.is_dir():
         raise UsageError(f"leaflets go into a folder, but {folder} is a file")
     try:
-        known = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["reports_sha256"]
+        stored_digest = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["reports_sha256"]
     except (OSError, ValueError, KeyError, TypeError):
-        known = None
-    if known is None and any(each.name != "journal.jsonl" for each in folder.iterdir()):
+        stored_digest = None
+    if stored_digest is None and any(path.name != "journal.jsonl" for path in folder.iterdir()):
         raise UsageError(f"{folder} holds other files; choose another folder, or write there anyway (--replace)")
-    if known is not None and known != digest(reports):
+    if stored_digest is not None and stored_digest != digest(reports):
         raise UsageError(
             f"{folder} holds leaflets of other reports; choose another folder, or replace them (--replace)"
         )
 
 
-def _known(folder: Path) -> list[Leaflet]:
+def _stored_leaflets(folder: Path) -> list[Leaflet]:
     """Leaflets of an earlier run, for their signatures."""
     try:
         return read_leaflets(folder)[1]
@@ -241,54 +247,56 @@ def _write_pages(folder: Path, name: str, leaflet: Leaflet, style: PageStyle, pr
 
 def _write_tables(folder: Path, leaflets: Sequence[Leaflet], names: Mapping[str, str]) -> None:
     rows = []
-    for each in leaflets:
-        name = names[each.id] if each.sentences else ""
-        signed = each.decision
+    for leaflet in leaflets:
+        name = names[leaflet.id] if leaflet.sentences else ""
+        signed = leaflet.decision
         rows.append(
             (
-                *(each.id, each.status, each.why),
+                *(leaflet.id, leaflet.status, leaflet.why),
                 *((f"{PAGES}/{name}.html", f"{BESIDE}/{name}.html") if name else ("", "")),
-                *(len(each.sentences), each.kept, each.checked.summary if each.checked else ""),
+                *(len(leaflet.sentences), leaflet.kept, leaflet.checked.summary if leaflet.checked else ""),
                 *((signed.by, signed.at) if signed else ("", "")),
-                *(each.report, each.plain),
+                *(leaflet.report, leaflet.plain),
             )
         )
     write_csv(folder / TABLE, COLUMNS, ([spreadsheet_cell(cell) for cell in row] for row in rows))
-    lines = "".join(json.dumps(each.record(), ensure_ascii=False) + "\n" for each in leaflets)
+    lines = "".join(json.dumps(leaflet.record(), ensure_ascii=False) + "\n" for leaflet in leaflets)
     write_file(folder / RECORDS, lines)
     cases = (
-        {"id": each.id, "reference": each.report, "candidate": each.plain, "system": "leaflet"}
-        for each in leaflets
-        if each.sentences
+        {"id": leaflet.id, "reference": leaflet.report, "candidate": leaflet.plain, "system": "leaflet"}
+        for leaflet in leaflets
+        if leaflet.sentences
     )
     write_file(folder / TO_SIGN, "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases))
 
 
 def _remove_others(folder: Path, names: set[str]) -> None:
     """Remove pages of reports that are no longer there: a leaflet without a row would go unnoticed."""
-    for place in (folder / PAGES, folder / BESIDE):
-        for path in place.glob("*"):
+    for subfolder in (folder / PAGES, folder / BESIDE):
+        for path in subfolder.glob("*"):
             if path.suffix in (".html", ".pdf") and path.stem not in names:
                 path.unlink()
 
 
 def _summary(leaflets: Sequence[Leaflet], new: int) -> WrittenLeaflets:
-    written = [each for each in leaflets if each.sentences]
+    written = [leaflet for leaflet in leaflets if leaflet.sentences]
     reasons: dict[str, int] = {}
-    for each in leaflets:
-        if not each.sentences:
-            reasons[each.why] = reasons.get(each.why, 0) + 1
+    for leaflet in leaflets:
+        if not leaflet.sentences:
+            reasons[leaflet.why] = reasons.get(leaflet.why, 0) + 1
     return WrittenLeaflets(
         reports=len(leaflets),
         written=len(written),
-        signed=sum(each.status == "signed" for each in written),
-        refused=sum(each.status == "refused" for each in written),
-        kept=sum(each.kept for each in written),
-        sentences=sum(len(each.sentences) for each in written),
+        signed=sum(leaflet.status == "signed" for leaflet in written),
+        refused=sum(leaflet.status == "refused" for leaflet in written),
+        kept=sum(leaflet.kept for leaflet in written),
+        sentences=sum(len(leaflet.sentences) for leaflet in written),
         reasons=reasons,
         new_pages=new,
-        differing=sum(each.checked is not None and each.checked.verdict == "differs" for each in written),
-        unjudged=sum(each.checked is not None and each.checked.verdict == "not judged" for each in written),
+        differing=sum(leaflet.checked is not None and leaflet.checked.verdict == "differs" for leaflet in written),
+        unjudged=sum(
+            leaflet.checked is not None and leaflet.checked.verdict == "not judged" for leaflet in written
+        ),
     )
 
 

@@ -36,7 +36,7 @@ class CheckedText:
         'differs: 1 lost'
         """
         named = (("told otherwise", self.changed), ("lost", self.lost), ("added", self.added))
-        counts = [f"{len(found)} {name}" for name, found in (*named, ("not judged", self.unread)) if found]
+        counts = [f"{len(facts)} {name}" for name, facts in (*named, ("not judged", self.unread)) if facts]
         return f"{self.verdict}: {', '.join(counts)}" if counts and self.verdict != "agrees" else self.verdict
 
 
@@ -53,34 +53,36 @@ def check_sentences(sentences: Sequence[PlainSentence], *, language: str = "en")
     """
     if language != "en":
         return CheckedText("not judged", unread=("the plain text: the check reads English",))
-    written = [each for each in sentences if not each.kept]
-    report = " ".join(dict.fromkeys(_ended(each.source) for each in written))
-    plain = " ".join(dict.fromkeys(_ended(each.plain) for each in written))
-    found = check_lay(report, plain)
-    changed = tuple(_otherwise(each) for each in found.differences if each.what not in ("lost", "added"))
+    written = [sentence for sentence in sentences if not sentence.kept]
+    report = " ".join(dict.fromkeys(_ended(sentence.source) for sentence in written))
+    plain = " ".join(dict.fromkeys(_ended(sentence.plain) for sentence in written))
+    check = check_lay(report, plain)
+    changed = tuple(
+        _otherwise(difference) for difference in check.differences if difference.what not in ("lost", "added")
+    )
     return CheckedText(
-        "differs" if found.differences else "agrees" if found.is_judged else "not judged",
-        len(found.kept),
+        "differs" if check.differences else "agrees" if check.is_judged else "not judged",
+        len(check.kept),
         changed,
-        tuple(each.professional for each in found.differences if each.what == "lost"),
-        tuple(each.lay for each in found.differences if each.what == "added"),
-        tuple(each.professional or each.lay for each in found.unread),
+        tuple(difference.professional for difference in check.differences if difference.what == "lost"),
+        tuple(difference.lay for difference in check.differences if difference.what == "added"),
+        tuple(difference.professional or difference.lay for difference in check.unread),
     )
 
 
 def _ended(sentence: str) -> str:
-    said = sentence.strip()
-    return said if said.endswith((".", "!", "?", ":")) else f"{said}."
+    stripped = sentence.strip()
+    return stripped if stripped.endswith((".", "!", "?", ":")) else f"{stripped}."
 
 
-def _otherwise(each: Difference) -> str:
-    said, told = each.professional.strip(), each.lay.strip()
-    if said and told:
-        return f"{each.what}: {said}, but the plain text says {told}"
+def _otherwise(difference: Difference) -> str:
+    professional, lay = difference.professional.strip(), difference.lay.strip()
+    if professional and lay:
+        return f"{difference.what}: {professional}, but the plain text says {lay}"
     return (
-        f"{each.what}: {said} is not in the plain text"
-        if said
-        else f"{each.what}: only the plain text says {told}"
+        f"{difference.what}: {professional} is not in the plain text"
+        if professional
+        else f"{difference.what}: only the plain text says {lay}"
     )
 
 

@@ -58,7 +58,7 @@ class Leaflet:
     @property
     def kept(self) -> int:
         """Sentences that stand in the words of the report."""
-        return sum(each.kept for each in self.sentences)
+        return sum(sentence.kept for sentence in self.sentences)
 
     @property
     def digest(self) -> str:
@@ -67,11 +67,12 @@ class Leaflet:
 
     def record(self) -> dict[str, Any]:
         """All of it as JSON values."""
-        found = asdict(self) | {"status": self.status, "plain": self.plain, "digest": self.digest}
-        found["sentences"] = [
-            each._asdict() | {"glosses": [gloss._asdict() for gloss in each.glosses]} for each in self.sentences
+        values = asdict(self) | {"status": self.status, "plain": self.plain, "digest": self.digest}
+        values["sentences"] = [
+            sentence._asdict() | {"glosses": [gloss._asdict() for gloss in sentence.glosses]}
+            for sentence in self.sentences
         ]
-        return found
+        return values
 
 
 def from_record(record: Mapping[str, Any]) -> Leaflet:
@@ -80,12 +81,12 @@ def from_record(record: Mapping[str, Any]) -> Leaflet:
         sentences = tuple(
             PlainSentence(
                 **{
-                    **each,
-                    "glosses": tuple(Gloss(**gloss) for gloss in each["glosses"]),
-                    "reasons": tuple(each["reasons"]),
+                    **sentence,
+                    "glosses": tuple(Gloss(**gloss) for gloss in sentence["glosses"]),
+                    "reasons": tuple(sentence["reasons"]),
                 }
             )
-            for each in record["sentences"]
+            for sentence in record["sentences"]
         )
         decision, checked = record["decision"], record.get("checked")
         return Leaflet(

@@ -49,15 +49,15 @@ def page_languages() -> tuple[str, ...]:
 def leaflet_page(leaflet: Leaflet, style: PageStyle) -> str:
     """The page for the patient."""
     words = _all_words()[style.language]
-    said, asked = arrange(leaflet.sentences)
-    parts = _with_headings(leaflet, said, words)
-    return _render("leaflet.html.j2", leaflet, style, parts=parts, asked=asked)
+    plain, questions = arrange(leaflet.sentences)
+    parts = _with_headings(leaflet, plain, words)
+    return _render("leaflet.html.j2", leaflet, style, parts=parts, asked=questions)
 
 
 def side_by_side_page(leaflet: Leaflet, style: PageStyle) -> str:
     """The page for the radiologist: report and plain text, sentence by sentence."""
-    said, asked = arrange(leaflet.sentences)
-    return _render("side_by_side.html.j2", leaflet, style, said=said, asked=asked)
+    plain, questions = arrange(leaflet.sentences)
+    return _render("side_by_side.html.j2", leaflet, style, said=plain, asked=questions)
 
 
 def _render(template: str, leaflet: Leaflet, style: PageStyle, **more: Any) -> str:
@@ -82,23 +82,23 @@ def _render(template: str, leaflet: Leaflet, style: PageStyle, **more: Any) -> s
 
 
 def _with_headings(
-    leaflet: Leaflet, said: Sequence[PlainSentence], words: Mapping[str, Any]
+    leaflet: Leaflet, plain: Sequence[PlainSentence], words: Mapping[str, Any]
 ) -> list[tuple[str, PlainSentence | None]]:
     """What is said, and the headings between that the leaflet has words for and that have something below them."""
-    found: list[tuple[str, PlainSentence | None]] = []
+    parts: list[tuple[str, PlainSentence | None]] = []
     pending = current = ""
     at = 0
-    for each in leaflet.sentences:
-        named = _HEADING.search(leaflet.report[at : each.start]) or _HEADING.search(each.source[:40])
+    for sentence in leaflet.sentences:
+        named = _HEADING.search(leaflet.report[at : sentence.start]) or _HEADING.search(sentence.source[:40])
         heading = words["headings"].get(named[1].lower(), "") if named is not None else ""
         pending = heading or pending
-        if not is_heading(each.source) and each in said:
+        if not is_heading(sentence.source) and sentence in plain:
             if pending != current:
-                found.append((pending, None))
+                parts.append((pending, None))
                 current = pending
-            found.append(("", each))
-        at = each.end
-    return found
+            parts.append(("", sentence))
+        at = sentence.end
+    return parts
 
 
 def _date(at: str, words: Mapping[str, Any]) -> str:

@@ -49,8 +49,8 @@ class EmbeddedWriter:
     language: str = "en"
 
     def __post_init__(self) -> None:
-        known: Callable[[], tuple[str, ...]] | None = getattr(plain_sentences, "languages", None)
-        written = known() if known is not None else ("en",)
+        list_languages: Callable[[], tuple[str, ...]] | None = getattr(plain_sentences, "languages", None)
+        written = list_languages() if list_languages is not None else ("en",)
         if self.language not in written:
             raise UsageError(f"the embedded writer writes {', '.join(written)}, got {self.language!r}")
 
@@ -73,23 +73,23 @@ class EmbeddedWriter:
 
     def write(self, reports: Mapping[str, str]) -> list[Written]:
         """Each report on its own; one that cannot be written costs itself only."""
-        return [_gated(text, self.sentences(text), known=_region_known) for text in reports.values()]
+        return [_gated(text, self.sentences(text), check_region=_region_known) for text in reports.values()]
 
     def sentences(self, text: str) -> Written:
         """Every sentence, put in plain words or kept; or why the report cannot be read."""
         if why := unfit(text):
             return why
         try:
-            found = write_plain(text, language=self.language)
+            written = write_plain(text, language=self.language)
         except RadgaugeError:  # a setting, such as a language that does not ship
             raise
         except Exception as error:  # a trouble with one report must not cost the others
             return f"the writer failed on this report ({type(error).__name__})"
-        return found or "the report holds no sentence"
+        return written or "the report holds no sentence"
 
 
-def _gated(text: str, written: Written, *, known: Callable[[str], str] = lambda text: "") -> Written:
-    return written if isinstance(written, str) else known(text) or refused(text, written) or written
+def _gated(text: str, written: Written, *, check_region: Callable[[str], str] = lambda text: "") -> Written:
+    return written if isinstance(written, str) else check_region(text) or refused(text, written) or written
 
 
 def _region_known(text: str) -> str:
@@ -103,10 +103,10 @@ def refused(text: str, sentences: Sequence[PlainSentence]) -> str:
     >>> refused("Left effusion.", write_plain("Left effusion."))
     ''
     """
-    body = [each for each in sentences if not is_heading(each.source)]
-    if all(each.kept for each in body):
+    body = [sentence for sentence in sentences if not is_heading(sentence.source)]
+    if all(sentence.kept for sentence in body):
         return "no sentence of the report could be put in plain words"
-    if sum(each.kept for each in body) > len(body) / 2:
+    if sum(sentence.kept for sentence in body) > len(body) / 2:
         return "fewer than half of the sentences could be put in plain words"
     if unexplained(text, sentences):
         return "an abnormal finding could neither be put in plain words nor be explained"
@@ -138,17 +138,17 @@ class ModelWriter:
     def write(self, reports: Mapping[str, str]) -> list[Written]:
         """All sentences of these reports together, each distinct one once; what fails is the embedded writer's."""
         embedded = EmbeddedWriter(self.language)
-        found = {study: embedded.sentences(text) for study, text in reports.items()}
-        ready = [each for each in found.values() if not isinstance(each, str)]
-        asked = dict.fromkeys(part.source for each in ready for part in each if not is_heading(part.source))
+        drafts = {study: embedded.sentences(text) for study, text in reports.items()}
+        ready = [draft for draft in drafts.values() if not isinstance(draft, str)]
+        sources = dict.fromkeys(part.source for draft in ready for part in draft if not is_heading(part.source))
         verdicts: dict[str, Verdict] = {}
 
         def done(judged: Sequence[Verdict], rounds: Sequence[Round]) -> None:
-            verdicts.update({each.sentence: each for each in judged})
+            verdicts.update({verdict.sentence: verdict for verdict in judged})
 
-        refine(list(asked), self.how, done=done)
+        refine(list(sources), self.how, done=done)
         chosen: list[Written] = []
-        for study, written in found.items():
+        for study, written in drafts.items():
             if not isinstance(written, str):
                 written = tuple(_chosen(part, verdicts.get(part.source)) for part in written)
             chosen.append(_gated(reports[study], written))
@@ -196,12 +196,12 @@ class GivenWriter:
         plain = self.texts.get(study, "").strip()
         if not plain:
             return "no plain text was given for this report"
-        found, at = [], 0
-        for source, said in in_step(text, plain):
+        sentences, at = [], 0
+        for source, plain_sentence in in_step(text, plain):
             start = max(0, text.find(source, at))
             at = start + len(source)
-            found.append(PlainSentence(start, at, source, said))
-        return tuple(found)
+            sentences.append(PlainSentence(start, at, source, plain_sentence))
+        return tuple(sentences)
 
 
 def unfit(text: str) -> str:

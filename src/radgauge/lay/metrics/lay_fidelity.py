@@ -79,12 +79,12 @@ class LayFidelity(Metric):
 
     def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
         """The share of all facts of the set, and counts per report."""
-        kept, changed, lost, added = np.moveaxis(totals, -1, 0)
+        matched, changed, lost, added = np.moveaxis(totals, -1, 0)
         judged = counts[..., 0]
         return np.stack(
             [
-                ratio(2 * kept, 2 * kept + 2 * changed + lost + added),
-                *(ratio(each, judged) for each in (kept, lost, added, changed)),
+                ratio(2 * matched, 2 * matched + 2 * changed + lost + added),
+                *(ratio(total, judged) for total in (matched, lost, added, changed)),
             ],
             axis=-1,
         )
@@ -101,7 +101,7 @@ class LayFidelity(Metric):
         """What could not be read or compared."""
         read = self._read([case.candidate, *case.references], reading)
         checked = [compare_readings(read[text], read[case.candidate]) for text in case.references]
-        unread = next((each.unread[0] for each in checked if each.unread), None)
+        unread = next((check.unread[0] for check in checked if check.unread), None)
         if not read[case.candidate].facts and not read[case.candidate].advice:
             return "no finding and no normal statement was read in the candidate"
         if unread is not None and not unread.lay:
@@ -117,33 +117,43 @@ class LayFidelity(Metric):
         candidate = read[case.candidate]
         if not candidate.facts and not candidate.advice:
             return None
-        found = [compare_readings(read[text], candidate) for text in case.references]
-        return max((each for each in found if each.is_judged), key=_order, default=None)
+        checks = [compare_readings(read[text], candidate) for text in case.references]
+        return max((check for check in checks if check.is_judged), key=_order, default=None)
 
 
 def _order(checked: LayCheck) -> tuple[float, ...]:
     """Greatest share first; among equals the counts, so that the order of references does not matter."""
-    kept, changed, lost, added = checked.counts
-    return (2 * kept / (2 * kept + 2 * changed + lost + added), kept, -changed, -lost, -added)
+    matched, changed, lost, added = checked.counts
+    return (2 * matched / (2 * matched + 2 * changed + lost + added), matched, -changed, -lost, -added)
 
 
 def _notes(checked: LayCheck, case: Case) -> tuple[Note, ...]:
-    notes = [_note(each) for each in checked.differences]
-    notes += [Note("missing", f"Not read: {each.professional or each.lay}", each.spans) for each in checked.unread]
-    for mine, theirs in checked.kept:
-        reference = next((text for text in case.references if mine.end <= len(text)), "")
-        said = " ".join(reference[mine.start : mine.end].split())
-        notes.append(Note("matched", f"Kept: {said}.", ((mine.start, mine.end),), ((theirs.start, theirs.end),)))
+    notes = [_note(difference) for difference in checked.differences]
+    notes += [
+        Note("missing", f"Not read: {difference.professional or difference.lay}", difference.spans)
+        for difference in checked.unread
+    ]
+    for reference_fact, candidate_fact in checked.kept:
+        reference = next((text for text in case.references if reference_fact.end <= len(text)), "")
+        quote = " ".join(reference[reference_fact.start : reference_fact.end].split())
+        notes.append(
+            Note(
+                "matched",
+                f"Kept: {quote}.",
+                ((reference_fact.start, reference_fact.end),),
+                ((candidate_fact.start, candidate_fact.end),),
+            )
+        )
     return tuple(notes)
 
 
-def _note(each: Difference) -> Note:
-    if each.what == "lost":
-        return Note("missing", f"Lost: {each.professional}.", each.spans)
-    if each.what == "added":
-        return Note("added", f"Added: {each.lay}.", (), each.lay_spans)
-    told = (
-        f"Changed: {each.what} is {each.professional or 'not stated'} in the reference, "
-        f"{each.lay or 'not stated'} in the lay text."
+def _note(difference: Difference) -> Note:
+    if difference.what == "lost":
+        return Note("missing", f"Lost: {difference.professional}.", difference.spans)
+    if difference.what == "added":
+        return Note("added", f"Added: {difference.lay}.", (), difference.lay_spans)
+    text = (
+        f"Changed: {difference.what} is {difference.professional or 'not stated'} in the reference, "
+        f"{difference.lay or 'not stated'} in the lay text."
     )
-    return Note("changed", told, each.spans, each.lay_spans)
+    return Note("changed", text, difference.spans, difference.lay_spans)

@@ -106,12 +106,12 @@ class Layman(Metric):
             return rows
         raw = [Case(case.id, case.candidate, (text,)) for _, case, text in chosen]
         lay = [
-            Case(each.id, replaced.lay_text(each.candidate), (replaced.lay_text(each.references[0]),))
-            for each in raw
+            Case(raw_case.id, replaced.lay_text(raw_case.candidate), (replaced.lay_text(raw_case.references[0]),))
+            for raw_case in raw
         ]
         judged = [index for index, _, _ in chosen]
         rows[judged, len(SEMANTICS) :] = np.hstack(
-            [metric.measure(each, reading=reading) for each in (raw, lay) for metric in words]
+            [metric.measure(group, reading=reading) for group in (raw, lay) for metric in words]
         )
         return rows
 
@@ -137,9 +137,9 @@ class Layman(Metric):
             start = case.candidate.find(sentence, at)
             at = start + len(sentence)
             other = replaced.lay[replaced.sentences[best[1]][int(row.argmax())]]
-            said = "matched" if row.max() >= self.threshold else "added"
+            kind = "matched" if row.max() >= self.threshold else "added"
             text = f"In plain words: {replaced.lay[sentence]} Closest in the reference: {other} ({row.max():.2f})"
-            notes.append(Note(said, text, (), ((start, at),), {"similarity": float(row.max())}))
+            notes.append(Note(kind, text, (), ((start, at),), {"similarity": float(row.max())}))
         return Explanation(self.name, values, tuple(notes))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
@@ -168,12 +168,12 @@ class Layman(Metric):
     def _best(self, case: Case, replaced: Replaced) -> tuple[tuple[float, ...], str] | None:
         if not replaced.sentences[case.candidate]:
             return None
-        found = [
+        scored = [
             (self._shares(case.candidate, text, replaced), text)
             for text in case.references
             if replaced.sentences[text]
         ]
-        return max(found, key=lambda each: (each[0][2], each[0], each[1]), default=None)
+        return max(scored, key=lambda item: (item[0][2], item[0], item[1]), default=None)
 
     def _shares(self, candidate: str, reference: str, replaced: Replaced) -> tuple[float, ...]:
         shares, closest = [], []
