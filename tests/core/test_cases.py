@@ -131,7 +131,7 @@ def test_odd_texts_are_noted() -> None:
         Case("5.1E+07", "", (" ", "\n")),
         Case("4", "", ("r",), meta={MISSING: "no candidate"}),
     ]
-    assert text_notes(cases, places=["line 2", "line 3", "line 4", "line 5"]) == [
+    assert text_notes(cases, locations=["line 2", "line 3", "line 4", "line 5"]) == [
         "2 of 4 candidates are empty; first: id '1' (line 2)",
         "2 of 4 references are empty; first: id '2' (line 3)",
         "1 of 4 cases hold the replacement sign U+FFFD: the text was decoded wrongly before it came here; "
@@ -177,7 +177,7 @@ def test_markup_is_counted_in_a_note(dress: str) -> None:
         Case("3", "Small effusion.", ("Clear.", dress.format("Small effusion."))),
     ]
     notes = [
-        note for note in text_notes([plain, *dressed], places=["row 1", "row 2", "row 3"]) if "markup" in note
+        note for note in text_notes([plain, *dressed], locations=["row 1", "row 2", "row 3"]) if "markup" in note
     ]
     assert len(notes) == 1
     assert notes[0].startswith("2 of 3 cases")

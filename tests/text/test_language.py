@@ -51,9 +51,9 @@ def test_what_the_reader_knows_is_english() -> None:
 def test_a_run_says_how_many_cases_are_not() -> None:
     spanish = Case(id="1", candidate="Sin derrame pleural.", references=("No se observa derrame ni neumotórax.",))
     english = Case(id="2", candidate="No effusion.", references=("There is no pleural effusion.",))
-    (note,) = text_notes([spanish, english], places=["line 2", "line 3"])
+    (note,) = text_notes([spanish, english], locations=["line 2", "line 3"])
     assert note.startswith("1 of 2 cases hold a text that does not look English")
-    assert not text_notes([english], places=["line 3"])
+    assert not text_notes([english], locations=["line 3"])
 
 
 def test_short_reports_in_other_languages_are_recognised() -> None:

@@ -22,7 +22,7 @@ from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import interval as interval_text
 from radgauge.core.wording import number
 from radgauge.io.judgments import Judgments
-from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
+from radgauge.io.judgments.targets import default_targets, mean_of_present, raters_on, target_name
 from radgauge.stats import (
     Agreement,
     BestOfN,
@@ -216,7 +216,7 @@ def agree(
     for target in wanted:
         raters = raters_on(judgments, target)
         by_rater = np.stack([values[joined.human][keep] for values in raters.values()], axis=1)
-        mean = mean_of_known(by_rater)
+        mean = mean_of_present(by_rater)
         goals = {"mean": mean, **(dict(zip(raters, by_rater.T, strict=True)) if per_rater else {})}
         compared = [
             output for output in outputs if all_columns or output[1] in _compared(results[output[0]], [target])
@@ -238,7 +238,7 @@ def agree(
                 lines.append(AlignLine(name, column, target, rater, correlation, unknown, rest))
         if len(raters) > 1:
             ceilings.append(_ceiling(target, by_rater, kind, studies, within, how))
-    first = mean_of_known(
+    first = mean_of_present(
         np.stack([v[joined.human][keep] for v in raters_on(judgments, wanted[0]).values()], axis=1)
     )
     compared = [

@@ -27,12 +27,12 @@ def parse_scores(text: str) -> tuple[Path, bool, str]:
     >>> parse_scores("runs/green.csv:higher"), parse_scores("crimson.csv:lower:total")
     ((PosixPath('runs/green.csv'), True, ''), (PosixPath('crimson.csv'), False, 'total'))
     """
-    found = re.fullmatch(r"(.+?):(higher|lower)(?::(.+))?", text)
-    if found is None:
+    match = re.fullmatch(r"(.+?):(higher|lower)(?::(.+))?", text)
+    if match is None:
         raise UsageError(
             f"scores of others must say which way is good: FILE:higher or FILE:lower (and :COLUMN), got {text!r}"
         )
-    return Path(found[1]), DIRECTIONS[found[2]], found[3] or ""
+    return Path(match[1]), DIRECTIONS[match[2]], match[3] or ""
 
 
 def join_scores(results: Results, path: Path | str, *, higher_is_better: bool, column: str = "") -> Results:
@@ -63,8 +63,8 @@ def join_scores(results: Results, path: Path | str, *, higher_is_better: bool, c
     for record, row in zip(table.records, rows, strict=True):
         key = (cell(row[study]).strip(), cell(row[system]).strip() if system else only)
         if key in values:
-            raise InputError(f"{table.place(record)}: the case {key} occurs more than once")
-        values[key] = _number(row[chosen], f"{table.place(record)}: {chosen}")
+            raise InputError(f"{table.location(record)}: the case {key} occurs more than once")
+        values[key] = _number(row[chosen], f"{table.location(record)}: {chosen}")
     shared = [key for key in keys if key in values]
     if not shared:
         raise InputError(f"{path.name} and the scores share no (id, system): {next(iter(values))} and {keys[0]}")
@@ -72,23 +72,23 @@ def join_scores(results: Results, path: Path | str, *, higher_is_better: bool, c
     name = judge if not column else f"{judge}_{column}"
     if name in results or any(name in scores.columns for scores in results.judges.values()):
         raise UsageError(f"there is a judge or column {name!r} already; rename {path.name}")
-    given = np.array([[values.get(key, math.nan)] for key in keys], dtype=np.float64)
+    imported = np.array([[values.get(key, math.nan)] for key in keys], dtype=np.float64)
     reasons = {
         key: f"no row in {path.name}" if key not in values else f"no value in {path.name}"
-        for key, value in zip(keys, given[:, 0], strict=True)
+        for key, value in zip(keys, imported[:, 0], strict=True)
         if math.isnan(value)
     }
     direction = "higher" if higher_is_better else "lower"
     signature = f"{name}|file:{path.name}|sha256:{sha256_of(path)[:12]}|column:{chosen}|better:{direction}"
-    scores = Scores(name, signature, keys, given, given, (name,), higher_is_better, reasons)
+    scores = Scores(name, signature, keys, imported, imported, (name,), higher_is_better, reasons)
     return replace(results, judges={**results.judges, name: scores})
 
 
-def _column(path: Path, rows: list[dict[str, Any]], columns: list[str], wanted: str) -> str:
-    if wanted:
-        if wanted not in columns:
-            raise InputError(f"{path.name} has no column {wanted!r}; its columns: {shown_names(columns)}")
-        return wanted
+def _column(path: Path, rows: list[dict[str, Any]], columns: list[str], requested: str) -> str:
+    if requested:
+        if requested not in columns:
+            raise InputError(f"{path.name} has no column {requested!r}; its columns: {shown_names(columns)}")
+        return requested
     numeric = [name for name in columns if _numeric([row.get(name) for row in rows])]
     if len(numeric) != 1:
         raise InputError(
@@ -99,9 +99,9 @@ def _column(path: Path, rows: list[dict[str, Any]], columns: list[str], wanted: 
 
 
 def _numeric(values: list[Any]) -> bool:
-    given = [value for value in values if not _empty(value)]
+    present = [value for value in values if not _empty(value)]
     try:
-        return bool(given) and all(math.isfinite(float(value)) for value in given)
+        return bool(present) and all(math.isfinite(float(value)) for value in present)
     except (TypeError, ValueError):
         return False
 

@@ -25,7 +25,7 @@ SAMPLE = 50  # values of a column that are looked at to tell reports from other 
 
 
 def as_cases(
-    given: object,
+    data: object,
     *,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     candidate_columns: Sequence[str] | None = None,
@@ -33,7 +33,7 @@ def as_cases(
     """Cases from what Python users hold: Case objects, dicts, a dict of columns, a pandas or polars frame.
 
     Args:
-        given: The cases; columns may have any of the names that files may have.
+        data: The cases; columns may have any of the names that files may have.
         columns: Role -> column name, where the names do not speak for themselves.
         candidate_columns: Columns that hold one system's candidates each.
 
@@ -42,7 +42,7 @@ def as_cases(
     >>> as_cases({"study_id": [7.0], "prediction": ["clear"], "ground_truth": [None]})[0]
     Case(id='7', candidate='clear', references=('',), system='system', images=(), meta=mappingproxy({}))
     """
-    items = list(_items(given))
+    items = list(_items(data))
     for number, item in enumerate(items, start=1):
         if not isinstance(item, Case | Mapping):
             raise InputError(f"record {number}: a case must be a dict or a Case, got {type(item).__name__}")
@@ -51,59 +51,59 @@ def as_cases(
     if records:
         names = dict.fromkeys(name for record in records for name in record)
         sample = {name: [record.get(name) for record in records[:SAMPLE]] for name in names}
-        roles = resolve(sample, name="cases", given=check_roles(columns), candidate_columns=candidate_columns)
+        roles = resolve(sample, name="cases", user_roles=check_roles(columns), candidate_columns=candidate_columns)
     cases: list[Case] = []
-    places: list[str] = []
+    locations: list[str] = []
     for number, item in enumerate(items, start=1):
         where = f"record {number}"
         new = (
             [_writable(item, where)]
             if isinstance(item, Case)
-            else build_cases(item, roles=_known(roles), where=where, number=number)
+            else build_cases(item, roles=_roles_or_error(roles), where=where, number=number)
         )
         cases += new
-        places += [where] * len(new)
-    check_unique(cases, places=places)
+        locations += [where] * len(new)
+    check_unique(cases, locations=locations)
     return cases
 
 
 def _writable(case: Case, where: str) -> Case:
     """The case, if all that it says can be written to a file."""
     check_characters(case.id, f"{where}: id")
-    place = f"{where} (id {case.id!r})"
-    check_characters(case.system, f"{place}: system")
-    check_characters(case.candidate, f"{place}: candidate")
+    location = f"{where} (id {case.id!r})"
+    check_characters(case.system, f"{location}: system")
+    check_characters(case.candidate, f"{location}: candidate")
     for text in case.references:
-        check_characters(text, f"{place}: reference")
+        check_characters(text, f"{location}: reference")
     for name, value in case.meta.items():
-        check_characters(str(name), f"{place}: the name of a column")
-        check_characters(str(value), f"{place}: {name}")
+        check_characters(str(name), f"{location}: the name of a column")
+        check_characters(str(value), f"{location}: {name}")
     return case
 
 
-def _known(roles: Columns | None) -> Columns:
+def _roles_or_error(roles: Columns | None) -> Columns:
     if roles is None:
         raise InputError("no columns")  # cannot happen: there is a record, so there are columns
     return roles
 
 
-def _items(given: object) -> Iterable[Any]:
-    if hasattr(given, "to_dicts"):  # polars
-        return list(given.to_dicts())
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # pandas
-        return list(given.to_dict("records"))
-    if isinstance(given, Mapping) and given and all(hasattr(value, "column_names") for value in given.values()):
-        splits = ", ".join(map(repr, given))
+def _items(data: object) -> Iterable[Any]:
+    if hasattr(data, "to_dicts"):  # polars
+        return list(data.to_dicts())
+    if hasattr(data, "to_dict") and hasattr(data, "columns"):  # pandas
+        return list(data.to_dict("records"))
+    if isinstance(data, Mapping) and data and all(hasattr(value, "column_names") for value in data.values()):
+        splits = ", ".join(map(repr, data))
         raise InputError(f"this is a dictionary of data sets; choose a split of {splits}: cases=data[NAME]")
-    if isinstance(given, Mapping):
-        if any(isinstance(value, str) for value in given.values()):  # one record
+    if isinstance(data, Mapping):
+        if any(isinstance(value, str) for value in data.values()):  # one record
             raise InputError("cases must be a sequence; to judge one case pass a list with it")
-        return columns_to_records(given)
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
-        return given
+        return columns_to_records(data)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        return data
     raise InputError(
         "cases must be a sequence of Case or of dicts with id, candidate and reference, "
-        f"a dict of columns, or a frame; got {type(given).__name__}"
+        f"a dict of columns, or a frame; got {type(data).__name__}"
     )
 
 
@@ -120,20 +120,22 @@ def build_cases(
         system: The system's name if the record does not say.
     """
     study = study_id(record.get(roles.id), where=f"{where}: {roles.id}") if roles.id else str(number)
-    place = f"{where} (id {study!r})"
-    references = tuple(text for parts in roles.references for text in _texts(record, parts, where=place))
+    location = f"{where} (id {study!r})"
+    references = tuple(text for parts in roles.references for text in _texts(record, parts, where=location))
     images = tuple(Path(name) for column in roles.images for name in _listed(record.get(column)))
     used = roles.used
     meta = {
-        check_characters(str(name), f"{where}: a column name"): check_characters(cell(value), f"{place}: {name}")
+        check_characters(str(name), f"{where}: a column name"): check_characters(
+            cell(value), f"{location}: {name}"
+        )
         for name, value in record.items()
         if name not in used
     }
-    named = check_characters(cell(record.get(roles.system)).strip(), f"{place}: system") if roles.system else ""
+    named = check_characters(cell(record.get(roles.system)).strip(), f"{location}: system") if roles.system else ""
     return [
         Case(
             id=study,
-            candidate="\n".join(_texts(record, parts, where=place, one=True)),
+            candidate="\n".join(_texts(record, parts, where=location, one=True)),
             references=references,
             system=parts[0] if roles.wide else named or system,
             images=images,
@@ -145,7 +147,7 @@ def build_cases(
 
 def _texts(record: Mapping[str, Any], parts: Parts, *, where: str, one: bool = False) -> list[str]:
     """The text in one column (several if the cell is a list), or of several columns put together."""
-    found: list[str] = []
+    texts: list[str] = []
     for column in parts:
         value = record.get(column)
         if isinstance(value, str) and column.lower() == "references":
@@ -153,10 +155,10 @@ def _texts(record: Mapping[str, Any], parts: Parts, *, where: str, one: bool = F
         if one and isinstance(value, list | tuple):
             value = _written(value)
         several = list(value) if isinstance(value, list | tuple) and not one else [value]
-        found += [as_text(item, where=f"{where}: {column}") for item in several]
+        texts += [as_text(item, where=f"{where}: {column}") for item in several]
     if len(parts) > 1:
-        return ["\n".join(text.strip() for text in found if text.strip())]
-    return found
+        return ["\n".join(text.strip() for text in texts if text.strip())]
+    return texts
 
 
 def _written(value: Sequence[Any]) -> object:
@@ -168,8 +170,8 @@ def _written(value: Sequence[Any]) -> object:
     'Clear.'
     """
     if value and all(isinstance(turn, Mapping) and "role" in turn for turn in value):
-        said = [turn.get("content") for turn in value if turn["role"] == "assistant"]
-        text = said[-1] if said else None
+        answers = [turn.get("content") for turn in value if turn["role"] == "assistant"]
+        text = answers[-1] if answers else None
         if isinstance(text, list | tuple):  # parts of a turn: text and images
             text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
         return text
@@ -181,10 +183,10 @@ def _json_list(text: str) -> object:
     if not text.lstrip().startswith("["):
         return text
     try:
-        found = parse_json(text)
+        parsed = parse_json(text)
     except json.JSONDecodeError:
         return text
-    return found if all(isinstance(item, str) for item in found) else text
+    return parsed if all(isinstance(item, str) for item in parsed) else text
 
 
 def _listed(value: object) -> list[str]:
@@ -218,12 +220,12 @@ def _texts_of(case: Case) -> tuple[str, tuple[str, ...]]:
 
 
 def settle_duplicates(
-    cases: list[Case], *, places: list[str], how: Duplicates
+    cases: list[Case], *, locations: list[str], how: Duplicates
 ) -> tuple[list[Case], list[str], list[str]]:
-    """Cases and places without rows that repeat an id, and a note; "error" leaves them as they are."""
+    """Cases and locations without rows that repeat an id, and a note; "error" leaves them as they are."""
     repeats, copies = _repeats(cases) if how in ("first", "last") else ([], 0)
     if not repeats:
-        return cases, places, []
+        return cases, locations, []
     chosen = {case.key: index for index, case in enumerate(cases)}
     if how == "first":
         chosen = {case.key: index for index, case in reversed(list(enumerate(cases)))}
@@ -231,17 +233,17 @@ def settle_duplicates(
     one, two = repeats[0]
     note = (
         f"{len(repeats)} of {len(cases)} rows repeat an id and are left out, the {how} of each id stays: "
-        f"{copies} are exact copies, {len(repeats) - copies} differ; first: {places[one]} and {places[two]}"
+        f"{copies} are exact copies, {len(repeats) - copies} differ; first: {locations[one]} and {locations[two]}"
     )
-    return [cases[i] for i in rows], [places[i] for i in rows], [note]
+    return [cases[i] for i in rows], [locations[i] for i in rows], [note]
 
 
-def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None, of_file: bool = False) -> None:
+def check_unique(cases: Sequence[Case], *, locations: Sequence[str] | None = None, of_file: bool = False) -> None:
     """Refuse cases of which two have the same id and system.
 
     Args:
         cases: The cases.
-        places: Where each came from, for the message.
+        locations: Where each came from, for the message.
         of_file: True if a setting of the reading can choose among them.
     """
     repeats, copies = _repeats(cases)
@@ -257,7 +259,7 @@ def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None, 
     ):
         if count:
             one, two = pairs[0]
-            where = f" ({places[one]} and {places[two]})" if places is not None else ""
+            where = f" ({locations[one]} and {locations[two]})" if locations is not None else ""
             lines.append(f"{count} {what}: first {cases[one].id!r} of system {cases[one].system!r}{where}")
     if column:
         lines.append(f"if {column!r} tells the systems apart, pass columns={{'system': {column!r}}}")
@@ -301,16 +303,16 @@ class Counted:
         return f"{self.before}{self.count} of {self.total} {self.what}{self.after}"
 
     def __add__(self, other: Counted) -> Counted:
-        earlier = min((each for each in (self, other) if each.count), key=lambda each: each.first, default=self)
+        earlier = min((note for note in (self, other) if note.count), key=lambda note: note.first, default=self)
         return replace(earlier, count=self.count + other.count, total=self.total + other.total)
 
 
-def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:
+def text_notes(cases: Sequence[Case], *, locations: Sequence[str]) -> list[str]:
     """What a person should know about texts that are allowed but odd: how many, and the first."""
-    return [str(note) for note in odd_texts(cases, places=places) if note.count]
+    return [str(note) for note in odd_texts(cases, locations=locations) if note.count]
 
 
-def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
+def odd_texts(cases: Sequence[Case], *, locations: Sequence[str]) -> list[Counted]:
     """The same as counts, in the order in which they were met; of all of the cases."""
     english = functools.cache(looks_english)  # the systems of a study share its references
     kinds: dict[str, list[int]] = {}
@@ -341,13 +343,13 @@ def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
             kinds.setdefault("ids look like numbers that a spreadsheet has rounded", []).append(index)
     return [
         Counted(
-            len(found),
+            len(rows),
             len(cases),
             what,
-            f"; first: id {cases[found[0]].id!r} ({places[found[0]]})",
-            first=found[0],
+            f"; first: id {cases[rows[0]].id!r} ({locations[rows[0]]})",
+            first=rows[0],
         )
-        for what, found in kinds.items()
+        for what, rows in kinds.items()
     ]
 
 

@@ -112,33 +112,33 @@ def read_manifest(folder: Path | str, *, finished: bool = True) -> Manifest:
     Raises:
         InputError: There is none, it is damaged, or the run is not finished.
     """
-    place = Path(folder)
+    path = Path(folder)
     try:
-        found = _parsed(place)
+        parsed = _parsed(path)
     except FileNotFoundError:
-        raise InputError(f"{place} is no folder of scores: it has no {MANIFEST}") from None
-    if found.get("format") != FORMAT:
-        raise InputError(f"{place / MANIFEST} is not of the format {FORMAT}")
+        raise InputError(f"{path} is no folder of scores: it has no {MANIFEST}") from None
+    if parsed.get("format") != FORMAT:
+        raise InputError(f"{path / MANIFEST} is not of the format {FORMAT}")
     try:
         parts = tuple(
-            Part(str(each["file"]), int(each["cases"]), str(each["keys"]), str(each.get(CHECKSUM, "")))
-            for each in found["parts"]
+            Part(str(entry["file"]), int(entry["cases"]), str(entry["keys"]), str(entry.get(CHECKSUM, "")))
+            for entry in parsed["parts"]
         )
-        kept = {name: found[name] for name in Manifest.__slots__ if name not in ("parts", "format")}
+        fields = {name: parsed[name] for name in Manifest.__slots__ if name not in ("parts", "format")}
     except (KeyError, TypeError, ValueError):
-        raise InputError(f"{place / MANIFEST} is damaged: it must have what radgauge writes there") from None
+        raise InputError(f"{path / MANIFEST} is damaged: it must have what radgauge writes there") from None
     odd = next((part.file for part in parts if Path(part.file).name != part.file), None)
     if odd is not None:
-        raise InputError(f"{place / MANIFEST} names a part outside its folder")
-    manifest = Manifest(**kept, parts=parts)
+        raise InputError(f"{path / MANIFEST} names a part outside its folder")
+    manifest = Manifest(**fields, parts=parts)
     if finished and manifest.complete and manifest.cases != sum(part.cases for part in parts):
-        raise InputError(f"{place / MANIFEST} states {manifest.cases} cases, its parts have another sum")
+        raise InputError(f"{path / MANIFEST} states {manifest.cases} cases, its parts have another sum")
     if finished and not manifest.complete:
         raise InputError(
-            f"{place} is not finished: its run was stopped; the same `radgauge score` command goes on with it"
+            f"{path} is not finished: its run was stopped; the same `radgauge score` command goes on with it"
         )
     if finished:  # a run that resumes goes by its fingerprint, and reads every part again
-        verify(place / MANIFEST, found.get(CHECKSUM), checksum_of(found))
+        verify(path / MANIFEST, parsed.get(CHECKSUM), checksum_of(parsed))
     return manifest
 
 
@@ -154,10 +154,10 @@ def iter_score_folder(folder: Path | str) -> Iterator[Results]:
 
 def iter_parts(folder: Path | str) -> Iterator[tuple[Results, NDArray[np.int64]]]:
     """The results of each part in turn, and where its cases stand in the input."""
-    place = Path(folder)
-    manifest = read_manifest(place)
+    path = Path(folder)
+    manifest = read_manifest(path)
     for part in manifest.parts:
-        yield read_part(place / part.file, manifest, part)
+        yield read_part(path / part.file, manifest, part)
 
 
 def read_part(path: Path, manifest: Manifest, part: Part) -> tuple[Results, NDArray[np.int64]]:
@@ -189,29 +189,31 @@ def read_score_folder(folder: Path | str) -> Results:
     if not parts:
         raise InputError(f"{folder} holds no scores")
     order = np.argsort(np.concatenate([rows for _, rows in parts]), kind="stable")
-    found = [results for results, _ in parts]
-    keys = [key for results in found for key in results.keys_of_cases]
-    names = dict.fromkeys(name for results in found for name in results.meta)
+    all_results = [results for results, _ in parts]
+    keys = [key for results in all_results for key in results.keys_of_cases]
+    names = dict.fromkeys(name for results in all_results for name in results.meta)
     meta = {
-        name: [value for results in found for value in results.meta.get(name, [""] * len(results.keys_of_cases))]
+        name: [
+            value for results in all_results for value in results.meta.get(name, [""] * len(results.keys_of_cases))
+        ]
         for name in names
     }
     judges: dict[str, Scores] = {}
     for name in manifest.judges:
-        each = [results[name] for results in found]
-        reasons = {key: why for scores in each for key, why in scores.reasons.items()}
+        all_scores = [results[name] for results in all_results]
+        reasons = {key: why for scores in all_scores for key, why in scores.reasons.items()}
         ordered = tuple(keys[i] for i in order)
         judges[name] = replace(
-            each[0],
+            all_scores[0],
             keys=ordered,
-            rows=np.vstack([scores.rows for scores in each])[order],
-            values=np.vstack([scores.values for scores in each])[order],
+            rows=np.vstack([scores.rows for scores in all_scores])[order],
+            values=np.vstack([scores.values for scores in all_scores])[order],
             reasons={key: reasons[key] for key in ordered if key in reasons},
-            truncated=frozenset().union(*(scores.truncated for scores in each)),
+            truncated=frozenset().union(*(scores.truncated for scores in all_scores)),
         )
-    header = {**found[0].header, "input": dict(manifest.input), "cases": len(keys)}
-    digests = [str(results.header["references"]) for results in found if "references" in results.header]
-    header["references"] = digest_of_parts(digests) if len(digests) == len(found) else None
+    header = {**all_results[0].header, "input": dict(manifest.input), "cases": len(keys)}
+    digests = [str(results.header["references"]) for results in all_results if "references" in results.header]
+    header["references"] = digest_of_parts(digests) if len(digests) == len(all_results) else None
     header["judges"] = {name: dict(about) for name, about in manifest.judges.items()}
     return Results(judges, {name: [column[i] for i in order] for name, column in meta.items()}, header)
 
@@ -287,9 +289,9 @@ def digest_of(keys: Iterable[Key]) -> str:
 def _parsed(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        found = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         raise InputError(f"{path} is damaged: it is no JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise InputError(f"{path} is damaged: it must be an object")
-    return found
+    return document

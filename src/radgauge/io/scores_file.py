@@ -68,15 +68,15 @@ def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any]
             else:
                 write_records(beside, header, table)
     except Exception as error:  # hours of computing must not be lost to a full disk or an odd cell
-        kept = _keep(path.stem, header, table)
-        if kept is None:
+        fallback = _keep(path.stem, header, table)
+        if fallback is None:
             raise
         if isinstance(error, NoFolder):
-            raise NoFolder(f"{error}; the scores are kept in {kept}") from error
+            raise NoFolder(f"{error}; the scores are kept in {fallback}") from error
         if isinstance(error, StorageError):
-            raise StorageError(f"{error}; the scores are kept in {kept}") from error
+            raise StorageError(f"{error}; the scores are kept in {fallback}") from error
         why = error.strerror if isinstance(error, OSError) else type(error).__name__
-        raise RadgaugeError(f"{path} cannot be written ({why}); the scores are kept in {kept}") from error
+        raise RadgaugeError(f"{path} cannot be written ({why}); the scores are kept in {fallback}") from error
 
 
 def check_scores_path(path: Path) -> None:

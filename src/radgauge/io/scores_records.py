@@ -195,11 +195,11 @@ def _settings(metric: Metric) -> dict[str, Any]:
 
 
 def _restore(about: Mapping[str, Any]) -> Metric | None:
-    given = about.get("settings")
-    if not isinstance(about.get("metric"), str) or not isinstance(given, dict):
+    stored = about.get("settings")
+    if not isinstance(about.get("metric"), str) or not isinstance(stored, dict):
         return None  # without its settings nobody knows how the metric computed
     settings: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }
     try:
         check_runs_no_file(about["metric"])
@@ -234,11 +234,11 @@ def _check_header(path: Path, header: Mapping[str, Any]) -> None:
 
 
 def _names(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
 
 
 def _reasons(value: object) -> bool:
-    return value is None or (isinstance(value, list) and all(_names(each) and len(each) == 3 for each in value))
+    return value is None or (isinstance(value, list) and all(_names(item) and len(item) == 3 for item in value))
 
 
 _JUDGE: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -257,7 +257,7 @@ _JUDGE: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a list of row numbers",
     ),
     "directions": (
-        lambda value: value is None or (isinstance(value, list) and all(isinstance(each, bool) for each in value)),
+        lambda value: value is None or (isinstance(value, list) and all(isinstance(item, bool) for item in value)),
         "a list of true and false",
     ),
 }

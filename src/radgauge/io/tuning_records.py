@@ -34,13 +34,13 @@ def tuning_record(
     '7-lay'
     """
     about: dict[str, Any] = {"id": name or f"{study}-{kind}", "study": study, "kind": kind}
-    said = " ".join(report.split())
+    text = " ".join(report.split())
     if form == "rows":
-        return {**about, "images": list(images), "instruction": instruction, "report": said}
+        return {**about, "images": list(images), "instruction": instruction, "report": text}
     picture = {} if not images else {"image": images[0] if len(images) == 1 else list(images)}
-    asked = "<image>\n" * len(images) + instruction
+    prompt = "<image>\n" * len(images) + instruction
     return {
         **about,
         **picture,
-        "conversations": [{"from": "human", "value": asked}, {"from": "gpt", "value": said}],
+        "conversations": [{"from": "human", "value": prompt}, {"from": "gpt", "value": text}],
     }

@@ -55,16 +55,16 @@ def read_terms(path: Path | str) -> Iterator[Term]:
 
 def read_semantic_types(path: Path | str) -> dict[str, set[str]]:
     """Concept -> semantic types (T033, ...) of MRSTY.RRF."""
-    found: dict[str, set[str]] = {}
+    types: dict[str, set[str]] = {}
     file = Path(path)
     for number, line in _lines(file):
         cells = line.split("|")
         if len(cells) < 4 or not re.fullmatch(r"T\d{3}", cells[1]):
             raise InputError(f"{file.name}, line {number}: must be a row of MRSTY.RRF: CUI|T033|...")
-        found.setdefault(cells[0], set()).add(cells[1])
-    if not found:
+        types.setdefault(cells[0], set()).add(cells[1])
+    if not types:
         raise InputError(f"{file.name} holds no semantic type")
-    return found
+    return types
 
 
 def _umls(file: Path) -> Iterator[Term]:

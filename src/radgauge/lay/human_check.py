@@ -99,7 +99,7 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     for record in table.records:
         key = str(record.values["pair"] or "").strip()
         answer = str(record.values["matches"] or "").strip().lower()
-        where = table.place(record)
+        where = table.location(record)
         if key not in pairs_by_name:
             raise InputError(f"{where}: this pair is not in the set of {folder}; was the set built anew?")
         if answer not in YES | NO | {""}:

@@ -79,7 +79,7 @@ def read_examples(path: Path) -> tuple[Pair, ...]:
     for record in table.records:
         pair = Pair(*(" ".join(str(record.values[name] or "").split()) for name in ("professional", "lay")))
         if not all(pair):
-            raise InputError(f"{table.place(record)}: an example must have a text on both sides")
+            raise InputError(f"{table.location(record)}: an example must have a text on both sides")
         pairs.append(pair)
     if not 1 <= len(pairs) <= MOST_EXAMPLES:
         raise InputError(f"{path.name} must hold 1 to {MOST_EXAMPLES} examples, got {len(pairs)}")

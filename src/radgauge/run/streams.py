@@ -69,7 +69,7 @@ def open_table(path: Path, mode: Mode, how: InputSpec, *, system: str = "system"
         {name: [record.values.get(name) for record in sample] for name in names},
         name=path.name,
         mode=mode,
-        given=how.columns if mode == "cases" else here,
+        user_roles=how.columns if mode == "cases" else here,
         candidate_columns=(how.candidate_columns or None) if mode != "references" else None,
         section=how.section,
     ).select(tuple(names), keep=how.keep_columns, drop=how.drop_columns)
@@ -108,7 +108,7 @@ def iter_cases(table: Table) -> Iterator[tuple[int, str, list[Case]]]:
     number = 0
     seen: set[str] = set()
     for file, source in zip(table.files, table.sources, strict=True):
-        locate = InputTable(source, (), ()).place
+        locate = InputTable(source, (), ()).location
         for record in iter_records(file, source=source):
             if table.split:
                 mine = cell(record.values.get("split"))

@@ -215,12 +215,12 @@ def cases_of(job: Job) -> Bucket:
     notes: list[Counted] = []
     if len(plan.tables) == 1:
         side, rows, notes = _side(plan, 0, held)
-        cases, locations = list(side.cases), list(side.places)
+        cases, locations = list(side.cases), list(side.locations)
     else:
         cases, locations, rows, notes = _joined(plan, held)
     headings = headed_texts(cases) if plan.spec.section is None else []
     headings = [replace(note, first=rows[note.first] if rows else 0) for note in headings]
-    odd = [replace(note, first=rows[note.first]) for note in odd_texts(cases, places=locations)]
+    odd = [replace(note, first=rows[note.first]) for note in odd_texts(cases, locations=locations)]
     image_notes: Sequence[str]
     if plan.spec.images is not None:
         cases, image_notes = place_images(cases, plan.spec.images, outside=plan.spec.images_outside)
@@ -282,7 +282,7 @@ def _side(plan: Plan, number: int, held: Sequence[Held]) -> tuple[Side, list[int
     notes: list[Counted] = []
     if plan.spec.section is not None:
         cases, notes = cut_to_section(
-            cases, plan.spec.section, places=locations, name=table.name, settled=table.roles.sectioned
+            cases, plan.spec.section, locations=locations, name=table.name, settled=table.roles.sectioned
         )
         notes = [replace(note, first=own[note.first].row if own else 0) for note in notes]
     return Side(table.as_input(), table.roles, tuple(cases), tuple(locations)), [item.row for item in own], notes

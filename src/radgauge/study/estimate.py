@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments.judgments import Judgments
-from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
+from radgauge.io.judgments.targets import default_targets, mean_of_present, raters_on, target_name
 from radgauge.stats import association
 from radgauge.stats.prediction_powered import (
     MIN_LABELS,
@@ -80,7 +80,7 @@ def estimate_means(
     """
     target = target_name(target) if target else default_targets(judgments)[0]
     sign = 1.0 if target == "rating" else -1.0  # as counted: more is worse
-    values = sign * mean_of_known(np.stack(list(raters_on(judgments, target).values()), axis=1))
+    values = sign * mean_of_present(np.stack(list(raters_on(judgments, target).values()), axis=1))
     labels: dict[str, dict[str, float]] = {}
     for case, value in zip(judgments.cases, values, strict=True):
         labels.setdefault(case.system, {})[case.id] = float(value)

@@ -112,15 +112,15 @@ def test_wide_tables() -> None:
     found = roles("id reference model ours", candidate_columns=["ours", "model"])
     assert (found.candidates, found.system, found.wide) == ((("ours",), ("model",)), None, True)
     with pytest.raises(UsageError, match="exclude each other"):
-        roles("id reference model ours", candidate_columns=["ours"], given={"system": ("model",)})
+        roles("id reference model ours", candidate_columns=["ours"], user_roles={"system": ("model",)})
 
 
 def test_overrides() -> None:
     given = check_roles({"id": "uid", "reference": ["a", "b"], "candidate": "c"})
-    found = roles("id uid a b c", given=given)
+    found = roles("id uid a b c", user_roles=given)
     assert (found.id, found.references, found.candidates) == ("uid", (("a",), ("b",)), (("c",),))
     with pytest.raises(InputError, match=r"^r.csv: no column 'uidd'"):
-        roles("uid reference candidate", given={"id": ("uidd",)})
+        roles("uid reference candidate", user_roles={"id": ("uidd",)})
     with pytest.raises(UsageError, match="'refrence'; did you mean 'reference'"):
         check_roles({"refrence": "a"})
     with pytest.raises(UsageError, match="'id' takes one column, got a, b"):

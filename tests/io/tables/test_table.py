@@ -81,10 +81,10 @@ def test_lines_are_counted_where_a_record_starts(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", 'id,text\n1,"a\nb\n\nc"\n2,d\n')
     table = read_table(path)
     assert [record.line for record in table.records] == [2, 6]
-    assert table.place(table.records[1]) == "r.csv, line 6"
+    assert table.location(table.records[1]) == "r.csv, line 6"
     assert table.records[0].values["text"] == "a\nb\n\nc"
     records = read_table(put(tmp_path, "r.json", '[{"id": "1"}]'))
-    assert records.place(records.records[0]) == "r.json, record 1"
+    assert records.location(records.records[0]) == "r.json, record 1"
 
 
 def test_records_stream(tmp_path: Path) -> None:

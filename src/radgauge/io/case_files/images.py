@@ -37,22 +37,22 @@ def place_images(cases: Sequence[Case], folder: Path, *, outside: bool = False) 
                         f"the image {image.name} of id {case.id!r} lies outside {folder}: its path is absolute or "
                         "leads upwards; if that is meant, add images_outside=True"
                     )
-    places: dict[Path, Path] = {}
+    paths: dict[Path, Path] = {}
     for image in dict.fromkeys(image for case in cases for image in case.images):
-        places[image] = folder / image if (folder / image).is_file() else _other_ending(folder / image)
-    placed = [replace(case, images=tuple(places[image] for image in case.images)) for case in cases]
+        paths[image] = folder / image if (folder / image).is_file() else _other_ending(folder / image)
+    placed = [replace(case, images=tuple(paths[image] for image in case.images)) for case in cases]
     total = sum(len(case.images) for case in placed)
     named = [(case, image) for case in cases for image in case.images]
-    absent = [(case, image) for case, image in named if not places[image].is_file()]
-    other = [(case, image) for case, image in named if places[image].is_file() and places[image] != folder / image]
+    absent = [(case, image) for case, image in named if not paths[image].is_file()]
+    other = [(case, image) for case, image in named if paths[image].is_file() and paths[image] != folder / image]
     notes = []
-    for what, found in (
+    for what, pairs in (
         (f"are not in {folder.name or folder.resolve().name or folder}", absent),
         ("were found with another ending", other),
     ):
-        if found:
-            case, image = found[0]
-            notes.append(f"{len(found)} of {total} images {what}; first: {image.name} (id {case.id!r})")
+        if pairs:
+            case, image = pairs[0]
+            notes.append(f"{len(pairs)} of {total} images {what}; first: {image.name} (id {case.id!r})")
     return placed, notes
 
 
@@ -65,10 +65,10 @@ def near_table(cases: Sequence[Case], table: Path) -> tuple[list[Case], list[str
     """
     beside = (table if table.is_dir() else table.parent).resolve()
 
-    def found(image: Path) -> Path:
+    def locate(image: Path) -> Path:
         return beside / image if not image.is_file() and (beside / image).is_file() else image
 
-    placed = [replace(case, images=tuple(map(found, case.images))) if case.images else case for case in cases]
+    placed = [replace(case, images=tuple(map(locate, case.images))) if case.images else case for case in cases]
     homes = [beside, Path.cwd()]
     elsewhere = [
         (case, image)
@@ -86,5 +86,5 @@ def near_table(cases: Sequence[Case], table: Path) -> tuple[list[Case], list[str
 def _other_ending(path: Path) -> Path:
     if not path.name or "\0" in path.name:
         return path
-    others = [each for ending in ENDINGS if (each := path.with_suffix(ending)).is_file()]
+    others = [variant for ending in ENDINGS if (variant := path.with_suffix(ending)).is_file()]
     return others[0] if len(others) == 1 else path

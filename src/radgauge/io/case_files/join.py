@@ -17,51 +17,51 @@ from radgauge.io.tables.columns import Columns
 
 @dataclass(frozen=True)
 class Side:
-    """One file understood: its cases (references without candidate, or candidates) and their places."""
+    """One file understood: its cases (references without candidate, or candidates) and their locations."""
 
     table: InputTable
     roles: Columns
     cases: tuple[Case, ...]
-    places: tuple[str, ...] = field(repr=False)
+    locations: tuple[str, ...] = field(repr=False)
 
 
 def join(
     reference_side: Side, candidate_sides: Sequence[Side], *, missing: Missing
 ) -> tuple[list[Case], list[str]]:
     """Candidates with their references, system by system in the order of the references."""
-    check_unique(reference_side.cases, places=reference_side.places)
+    check_unique(reference_side.cases, locations=reference_side.locations)
     if missing == "subset":
         reference_side = _reported(reference_side, candidate_sides)
     studies = {case.id: case for case in reference_side.cases}
     cases: list[Case] = []
-    places: list[str] = []
+    locations: list[str] = []
     for side in candidate_sides:
-        check_unique(side.cases, places=side.places)
+        check_unique(side.cases, locations=side.locations)
         by_system: dict[str, dict[str, tuple[Case, str]]] = {}
-        for case, place in zip(side.cases, side.places, strict=True):
-            by_system.setdefault(case.system, {})[case.id] = (case, place)
+        for case, location in zip(side.cases, side.locations, strict=True):
+            by_system.setdefault(case.system, {})[case.id] = (case, location)
         for system, reports in by_system.items():
             if missing != "nan":
                 _check_complete(studies, reports, system, side, reference_side)
-            for study, place in zip(reference_side.cases, reference_side.places, strict=True):
-                found = reports.get(study.id)
-                cases.append(_merged(study, found[0]) if found else _without_candidate(study, system))
-                places.append(found[1] if found else place)
-            for identifier, (case, place) in reports.items():
+            for study, location in zip(reference_side.cases, reference_side.locations, strict=True):
+                report = reports.get(study.id)
+                cases.append(_merged(study, report[0]) if report else _without_candidate(study, system))
+                locations.append(report[1] if report else location)
+            for identifier, (case, location) in reports.items():
                 if identifier not in studies:
                     cases.append(case)
-                    places.append(place)
-    return cases, places
+                    locations.append(location)
+    return cases, locations
 
 
 def _reported(reference_side: Side, candidate_sides: Sequence[Side]) -> Side:
     """The references that any system has reported."""
-    wanted = {case.id for side in candidate_sides for case in side.cases}
-    kept = [i for i, case in enumerate(reference_side.cases) if case.id in wanted]
+    ids = {case.id for side in candidate_sides for case in side.cases}
+    rows = [i for i, case in enumerate(reference_side.cases) if case.id in ids]
     return replace(
         reference_side,
-        cases=tuple(reference_side.cases[i] for i in kept),
-        places=tuple(reference_side.places[i] for i in kept),
+        cases=tuple(reference_side.cases[i] for i in rows),
+        locations=tuple(reference_side.locations[i] for i in rows),
     )
 
 
@@ -92,9 +92,10 @@ def _check_complete(
     here, there = side.table.source.name, reference_side.table.source.name
     parts = []
     if absent:
-        place = reference_side.places[list(studies).index(absent[0])]
+        location = reference_side.locations[list(studies).index(absent[0])]
         parts.append(
-            f"{len(absent)} of {len(studies)} studies have no candidate in {here}, first: {absent[0]!r} ({place})"
+            f"{len(absent)} of {len(studies)} studies have no candidate in {here}, "
+            f"first: {absent[0]!r} ({location})"
         )
     if extra:
         parts.append(
@@ -129,9 +130,9 @@ def loose_id(study: str) -> str:
     ('7', 'cxr7', '50414267')
     """
     text = "".join(study.lower().split())
-    whole, dot, fraction = text.partition(".")
-    if dot and whole.isdigit() and set(fraction) <= {"0"}:
-        text = whole
+    integer, dot, fraction = text.partition(".")
+    if dot and integer.isdigit() and set(fraction) <= {"0"}:
+        text = integer
     return re.sub(r"^s(?=\d{8}$)", "", text).lstrip("0") or text
 
 

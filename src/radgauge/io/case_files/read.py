@@ -156,7 +156,7 @@ def read_input(spec: InputSpec) -> CaseFile:
         if spec.one_view:
             sides[0], notes = _one_view(sides[0], spec.reports, spec.view_seed)
             warnings += notes
-        cases, places = list(sides[0].cases), list(sides[0].places)
+        cases, locations = list(sides[0].cases), list(sides[0].locations)
         warnings += uneven_systems(cases)
         if not sides[0].roles.references:
             seen = shown_names(sides[0].table.columns)
@@ -177,15 +177,15 @@ def read_input(spec: InputSpec) -> CaseFile:
             candidate_sides = [side for side, _ in chosen]
             warnings += [note for _, notes in chosen for note in notes]
         sides = [reference_side, *candidate_sides]
-        cases, places = join(reference_side, candidate_sides, missing=spec.missing)
+        cases, locations = join(reference_side, candidate_sides, missing=spec.missing)
         studies = {case.id for case in reference_side.cases}
         if left_out := len(studies - {case.id for case in cases}):
             warnings.append(f"{left_out} of {len(studies)} studies were left out: no system has reported them")
     _check_given(spec, sides)
-    check_unique(cases, places=places)
+    check_unique(cases, locations=locations)
     if spec.section is None:
         warnings += heading_notes(cases)
-    warnings += text_notes(cases, places=places)
+    warnings += text_notes(cases, locations=locations)
     if spec.images is not None:
         cases, notes = place_images(cases, spec.images, outside=spec.images_outside)
     else:
@@ -274,11 +274,11 @@ def read_references(
         images: As in `read_cases`.
         images_outside: As in `read_cases`.
     """
-    given = check_roles(columns)
-    how = InputSpec(reports=Path(path), columns=given, section=section, encoding=encoding, split=split)
+    roles = check_roles(columns)
+    how = InputSpec(reports=Path(path), columns=roles, section=section, encoding=encoding, split=split)
     side = _read(Path(path), "references", how)
     _check_given(how, [side])
-    check_unique(side.cases, places=side.places)
+    check_unique(side.cases, locations=side.locations)
     warnings = [*side.table.source.notes, *(heading_notes(side.cases) if section is None else ())]
     if images is not None:
         cases, notes = place_images(side.cases, Path(images), outside=images_outside)
@@ -305,13 +305,13 @@ def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") ->
     table = corpus or read_table(path, encoding=spec.encoding, sheet=spec.sheet, header_row=spec.header_row)
     sample = {name: [record.values.get(name) for record in table.records[:SAMPLE]] for name in table.columns}
     here = {role: names for role, names in spec.columns.items() if set(names) <= set(table.columns)}
-    given = spec.columns if mode == "cases" else here
+    user_roles = spec.columns if mode == "cases" else here
     wide = (spec.candidate_columns or None) if mode != "references" else None
     roles = resolve(
         sample,
         name=table.source.name,
         mode=mode,
-        given=given,
+        user_roles=user_roles,
         candidate_columns=wide,
         section=spec.section,
     )
@@ -319,16 +319,16 @@ def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") ->
     if spec.split is not None and mode != "candidates":
         records = _of_split(table, spec.split)
     cases: list[Case] = []
-    places: list[str] = []
+    locations: list[str] = []
     for number, record in enumerate(records, start=1):
-        place = table.place(record)
-        new = build_cases(record.values, roles=roles, where=place, number=number, system=system)
+        location = table.location(record)
+        new = build_cases(record.values, roles=roles, where=location, number=number, system=system)
         cases += new
-        places += [place] * len(new)
+        locations += [location] * len(new)
     repeated: list[str] = []
     if not spec.one_view:
-        cases, places, repeated = settle_duplicates(cases, places=places, how=spec.duplicates)
-        check_unique(cases, places=places, of_file=True)
+        cases, locations, repeated = settle_duplicates(cases, locations=locations, how=spec.duplicates)
+        check_unique(cases, locations=locations, of_file=True)
     if corpus is None:  # not before: the message on repeated ids may need a column to tell systems apart
         roles = roles.select(table.columns, keep=spec.keep_columns, drop=spec.drop_columns)
         cases = [case.without(roles.left_out) for case in cases] if roles.left_out else cases
@@ -337,21 +337,21 @@ def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") ->
     notes += [*repeated, *roles.left_out_note(table.source.name)]
     if spec.section is not None:
         cases, more = take_section(
-            cases, spec.section, places=places, name=table.source.name, settled=roles.sectioned
+            cases, spec.section, locations=locations, name=table.source.name, settled=roles.sectioned
         )
         notes += more
     table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
-    return Side(table, roles, tuple(cases), tuple(places))
+    return Side(table, roles, tuple(cases), tuple(locations))
 
 
 def _columns_by_file(sides: Sequence[Side]) -> dict[str, Mapping[str, str]]:
     """What each file's columns are; files of the same name are numbered."""
-    found: dict[str, Mapping[str, str]] = {}
+    by_file: dict[str, Mapping[str, str]] = {}
     for side in sides:
         name = side.table.source.name
-        again = sum(key == name or key.startswith(f"{name} (") for key in found)
-        found[f"{name} ({again + 1})" if again else name] = side.roles.as_dict()
-    return found
+        again = sum(key == name or key.startswith(f"{name} (") for key in by_file)
+        by_file[f"{name} ({again + 1})" if again else name] = side.roles.as_dict()
+    return by_file
 
 
 def _corpus(path: Path) -> InputTable | None:
@@ -364,15 +364,15 @@ def _corpus(path: Path) -> InputTable | None:
 def _one_view(side: Side, file: Path, seed: int, *elsewhere: Path) -> tuple[Side, list[str]]:
     from radgauge.io.corpora.mimic import image_views
 
-    views = next((found for place in (file, *elsewhere) if (found := image_views(place))), {})
+    views = next((table_views for path in (file, *elsewhere) if (table_views := image_views(path))), {})
     return take_one_view(side, views=views, seed=seed)
 
 
 def _check_given(spec: InputSpec, sides: Sequence[Side]) -> None:
     """In a join a settled column need not be in every file, but it must be in one."""
-    asked = {"keep_columns": spec.keep_columns, "drop_columns": spec.drop_columns}
-    kept = {role: (name,) for role, names in asked.items() for name in names if name != KEEP_ALL}
-    for role, names in [*spec.columns.items(), *kept.items()]:
+    requested = {"keep_columns": spec.keep_columns, "drop_columns": spec.drop_columns}
+    selected = {role: (name,) for role, names in requested.items() for name in names if name != KEEP_ALL}
+    for role, names in [*spec.columns.items(), *selected.items()]:
         if not any(set(names) <= set(side.table.columns) for side in sides):
             seen = "; ".join(f"{side.table.source.name}: {shown_names(side.table.columns)}" for side in sides)
             raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")
@@ -383,9 +383,9 @@ def _of_split(table: InputTable, split: str) -> tuple[Any, ...]:
     if "split" not in table.columns:
         raise InputError(f"{table.source.name} has no column 'split' to choose {split!r} from")
     there = {cell(record.values.get("split")) for record in table.records}
-    wanted = [name.strip() for name in split.split(",")]
-    for name in wanted:
+    splits = [name.strip() for name in split.split(",")]
+    for name in splits:
         if name not in there:
-            listed = ", ".join(sorted(each or "no split" for each in there))
+            listed = ", ".join(sorted(value or "no split" for value in there))
             raise InputError(f"{table.source.name} has no studies of split {name!r}; it has {listed}")
-    return tuple(record for record in table.records if cell(record.values.get("split")) in wanted)
+    return tuple(record for record in table.records if cell(record.values.get("split")) in splits)

@@ -11,13 +11,13 @@ from radgauge.text.sections import choose_section, has_headings
 
 
 def take_section(
-    cases: Sequence[Case], section: str, *, places: Sequence[str], name: str, settled: Container[str] = ()
+    cases: Sequence[Case], section: str, *, locations: Sequence[str], name: str, settled: Container[str] = ()
 ) -> tuple[list[Case], list[str]]:
     """Cases cut down to the chosen section, and notes on texts without headings or without that section.
 
     Of texts that all lack headings none is the first; see `cut_to_section` for the arguments.
     """
-    result, counted = cut_to_section(cases, section, places=places, name=name, settled=settled)
+    result, counted = cut_to_section(cases, section, locations=locations, name=name, settled=settled)
     return result, section_notes(counted)
 
 
@@ -31,14 +31,14 @@ def section_notes(counted: Sequence[Counted]) -> list[str]:
 
 
 def cut_to_section(
-    cases: Sequence[Case], section: str, *, places: Sequence[str], name: str, settled: Container[str] = ()
+    cases: Sequence[Case], section: str, *, locations: Sequence[str], name: str, settled: Container[str] = ()
 ) -> tuple[list[Case], list[Counted]]:
     """Cases cut down to the chosen section, and counts of texts without headings or without that section.
 
     Args:
         cases: The cases.
         section: findings, impression, both or whole.
-        places: Where each case came from.
+        locations: Where each case came from.
         name: The file, for the notes.
         settled: "reference" or "candidate", if the columns of these already are the section.
     """
@@ -68,13 +68,13 @@ def cut_to_section(
     ]
     notes = []
     for kind, count in seen.items():
-        for found, what in (
+        for rows, what in (
             (absent[kind], f"{kind} have headings but no {section}, and count as empty"),
             (plain[kind], f"{kind} have no headings and are used whole"),
         ):
-            first = f"; first: id {cases[found[0]].id!r} ({places[found[0]]})" if found else ""
-            at = found[0] if found else 0
-            notes.append(Counted(len(found), count, what, first, before=f"{name}: ", first=at))
+            first = f"; first: id {cases[rows[0]].id!r} ({locations[rows[0]]})" if rows else ""
+            at = rows[0] if rows else 0
+            notes.append(Counted(len(rows), count, what, first, before=f"{name}: ", first=at))
     return result, notes
 
 
@@ -91,9 +91,9 @@ def headed_texts(cases: Sequence[Case]) -> list[Counted]:
         "candidates": [(case.id, case.candidate) for case in cases],
     }
     for kind, pairs in texts.items():
-        found = [study for study, text in pairs if has_headings(text)]
-        first = f" contain section headings (first: id {found[0]!r})" if found else ""
-        whole = " and are used whole; choose with section='findings', 'impression', 'both' or 'whole'"
-        at = next((index for index, case in enumerate(cases) if found and case.id == found[0]), 0)
-        notes.append(Counted(len(found), len(pairs), kind, first + whole, first=at))
+        headed = [study for study, text in pairs if has_headings(text)]
+        first = f" contain section headings (first: id {headed[0]!r})" if headed else ""
+        advice = " and are used whole; choose with section='findings', 'impression', 'both' or 'whole'"
+        at = next((index for index, case in enumerate(cases) if headed and case.id == headed[0]), 0)
+        notes.append(Counted(len(headed), len(pairs), kind, first + advice, first=at))
     return notes

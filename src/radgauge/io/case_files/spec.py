@@ -75,7 +75,7 @@ class InputSpec:
                 continue
             if isinstance(value, Mapping):
                 value = {
-                    key: _shown(each) if isinstance(each, Path) else list(each) for key, each in value.items()
+                    key: _shown(item) if isinstance(item, Path) else list(item) for key, item in value.items()
                 }
             elif isinstance(value, tuple):
                 value = list(value)

@@ -30,22 +30,23 @@ def one_view(side: Side, *, views: Mapping[str, str], seed: int = 0) -> tuple[Si
             wrote about the same images are judged on the same one.
     """
     rows: dict[Key, list[int]] = {}
-    for place, case in enumerate(side.cases):
-        rows.setdefault(case.key, []).append(place)
-    kept: list[int] = []
-    for key, places in rows.items():
-        shown = [_view(side.cases[place], views) for place in places]
-        if len(places) > 1 and not any(shown):
+    for row, case in enumerate(side.cases):
+        rows.setdefault(case.key, []).append(row)
+    selected: list[int] = []
+    for key, study_rows in rows.items():
+        shown = [_view(side.cases[row], views) for row in study_rows]
+        if len(study_rows) > 1 and not any(shown):
             raise InputError(
-                f"{side.places[places[0]]}: the study {key[0]!r} has {len(places)} reports, and nothing says of "
-                "which view each is: add a column ViewPosition, or dicom_id with MIMIC's metadata table beside it"
+                f"{side.locations[study_rows[0]]}: the study {key[0]!r} has {len(study_rows)} reports, "
+                "and nothing says of which view each is: "
+                "add a column ViewPosition, or dicom_id with MIMIC's metadata table beside it"
             )
-        named = [_image(side.cases[place]) or str(at) for at, place in enumerate(places)]
-        kept.append(places[choose_view(shown, named=named, study=key[0], seed=seed)])
-    cases = tuple(_one_image(side.cases[place], seed) for place in sorted(kept))
-    left_out = len(side.cases) - len(kept)
+        named = [_image(side.cases[row]) or str(at) for at, row in enumerate(study_rows)]
+        selected.append(study_rows[choose_view(shown, named=named, study=key[0], seed=seed)])
+    cases = tuple(_one_image(side.cases[row], seed) for row in sorted(selected))
+    left_out = len(side.cases) - len(selected)
     notes = [f"{side.table.source.name}: {left_out} reports of other views were left out"] if left_out else []
-    return replace(side, cases=cases, places=tuple(side.places[place] for place in sorted(kept))), notes
+    return replace(side, cases=cases, locations=tuple(side.locations[row] for row in sorted(selected))), notes
 
 
 def choose_view(views: Sequence[str], *, named: Sequence[str], study: str, seed: int = 0) -> int:
@@ -60,15 +61,15 @@ def choose_view(views: Sequence[str], *, named: Sequence[str], study: str, seed:
     >>> choose_view(["LATERAL", "PA"], named=["a", "b"], study="1")
     1
     """
-    frontal = [place for place, view in enumerate(views) if view.strip().upper() in FRONTAL]
-    among = sorted(frontal or range(len(views)), key=lambda place: named[place])
+    frontal = [index for index, view in enumerate(views) if view.strip().upper() in FRONTAL]
+    among = sorted(frontal or range(len(views)), key=lambda index: named[index])
     drawn = hashlib.sha256(f"{seed}\0{study}".encode()).digest()
     return among[int.from_bytes(drawn[:8], "big") % len(among)]
 
 
 def _view(case: Case, views: Mapping[str, str]) -> str:
-    said = next((value for name, value in case.meta.items() if name.lower() in COLUMNS and value.strip()), "")
-    return said or views.get(_image(case), "")
+    stated = next((value for name, value in case.meta.items() if name.lower() in COLUMNS and value.strip()), "")
+    return stated or views.get(_image(case), "")
 
 
 def _image(case: Case) -> str:

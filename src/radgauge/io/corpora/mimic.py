@@ -60,7 +60,7 @@ def read_mimic_sectioned(path: Path | str) -> list[Study]:
     columns = {name: name for name in SECTIONS if name in table.columns}
     studies = []
     for record in table.records:
-        where = table.place(record)
+        where = table.location(record)
         study = study_id(record.values["study"], where=where)
         sections = section_texts(record.values, columns, where=where)
         split = cell(record.values.get("split")).strip().lower()
@@ -96,31 +96,33 @@ def _completed(studies: list[Study], *, beside: Path) -> list[Study]:
     for file in _tables(beside, "metadata"):
         for study, values in _rows(file, ("dicom_id", "study_id", "subject_id", "ViewPosition")):
             patient = values["subject_id"]
-            place = Path(f"p{patient[:2]}", f"p{patient}", f"s{study}", f"{values['dicom_id']}.jpg")
-            images.setdefault(study, []).append(_Image(values["ViewPosition"].upper(), place))
+            image_path = Path(f"p{patient[:2]}", f"p{patient}", f"s{study}", f"{values['dicom_id']}.jpg")
+            images.setdefault(study, []).append(_Image(values["ViewPosition"].upper(), image_path))
             patients[study] = patient
-    found = []
-    for each in studies:
+    completed = []
+    for record in studies:
         # Frontal pictures first, PA before AP: who wants one picture of a study takes the first.
-        taken = sorted(images.get(each.id, ()), key=lambda image: (VIEWS.get(image.view, len(VIEWS)), image.path))
+        taken = sorted(
+            images.get(record.id, ()), key=lambda image: (VIEWS.get(image.view, len(VIEWS)), image.path)
+        )
         views = {"views": "; ".join(image.view or "-" for image in taken)} if taken else {}
-        found.append(
+        completed.append(
             replace(
-                each,
-                split=each.split or splits.get(each.id, ""),
-                patient=each.patient or patients.get(each.id, ""),
-                images=tuple(image.path for image in taken) or each.images,
-                meta={**each.meta, **views},
+                record,
+                split=record.split or splits.get(record.id, ""),
+                patient=record.patient or patients.get(record.id, ""),
+                images=tuple(image.path for image in taken) or record.images,
+                meta={**record.meta, **views},
             )
         )
-    return found
+    return completed
 
 
-def image_views(place: Path) -> dict[str, str]:
+def image_views(path: Path) -> dict[str, str]:
     """Image (dicom_id) -> view of the metadata table beside a file, in a folder, or one up; {} without one."""
     return {
         values["dicom_id"]: values["ViewPosition"]
-        for file in _tables(place if place.is_dir() else place.parent, "metadata")
+        for file in _tables(path if path.is_dir() else path.parent, "metadata")
         for _, values in _rows(file, ("dicom_id", "study_id", "ViewPosition"))
     }
 

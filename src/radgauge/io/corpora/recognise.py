@@ -55,7 +55,7 @@ def _table(path: Path | str) -> InputTable:
 
 def _study_rexrank(table: InputTable, record: Record) -> Study:
     values = record.values
-    where = table.place(record)
+    where = table.location(record)
     new = "section_findings" in table.columns or "section_impression" in table.columns
     columns = {name: f"section_{name}" if new else name for name in ("findings", "impression")}
     sections = section_texts(values, columns, where=where)
@@ -91,9 +91,9 @@ def _context(text: str) -> dict[str, str]:
     """
     parts = _CONTEXT.split(re.sub(r"</?context>", "", text))
     pairs = zip(parts[1::2], parts[2::2], strict=True)
-    found = {name.lower(): value.strip() for name, value in pairs}
+    fields = {name.lower(): value.strip() for name, value in pairs}
     return {
-        name: value.rstrip(".") if name in ("age", "gender") else value for name, value in found.items() if value
+        name: value.rstrip(".") if name in ("age", "gender") else value for name, value in fields.items() if value
     }
 
 
@@ -129,8 +129,8 @@ def read_r2gen(path: Path | str, *, split: str | None = None) -> list[Study]:
         )
     studies = [
         Study(
-            id=study_id(record.values.get("id"), where=table.place(record)),
-            sections={"report": as_text(record.values.get("report"), where=table.place(record))},
+            id=study_id(record.values.get("id"), where=table.location(record)),
+            sections={"report": as_text(record.values.get("report"), where=table.location(record))},
             images=tuple(Path(name) for name in record.values.get("image_path") or ()),
             split=cell(record.values.get("split")),
             patient=cell(record.values.get("subject_id")),
@@ -195,14 +195,14 @@ def _study_padchest(identifier: str, records: list[Record], name: str) -> Study:
             f"{name}, line {records[-1].line}: the report {identifier!r} has different texts on different images"
         )
     labels = [label for r in records for label in _listed(r.values["Labels"], f"{name}, line {r.line}: Labels")]
-    places = [
-        place
+    locations = [
+        location
         for r in records
-        for place in _listed(r.values.get("Localizations"), f"{name}, line {r.line}: Localizations")
+        for location in _listed(r.values.get("Localizations"), f"{name}, line {r.line}: Localizations")
     ]
     first = records[0].values
     meta = {
-        "locations": "; ".join(dict.fromkeys(places)),
+        "locations": "; ".join(dict.fromkeys(locations)),
         "views": "; ".join(cell(r.values.get("Projection")) for r in records).strip("; "),
         "labelled_by": cell(first.get("MethodLabel")),
         "sex": cell(first.get("PatientSex_DICOM")),
@@ -225,12 +225,12 @@ def _listed(value: Any, where: str) -> list[str]:
     if not text or text == "nan":
         return []
     try:
-        found = ast.literal_eval(text)
+        parsed = ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        found = None
-    if not isinstance(found, list):
+        parsed = None
+    if not isinstance(parsed, list):
         raise InputError(f"{where} must be a list like ['normal'], got {shown(text)}")
-    return [item.strip() for item in map(str, found) if item.strip()]
+    return [item.strip() for item in map(str, parsed) if item.strip()]
 
 
 # Indiana University chest X-rays (Demner-Fushman et al., JAMIA 2016): Open-i's XML and Kaggle's CSV files.
@@ -298,7 +298,7 @@ def read_indiana(path: Path | str, *, projections: Path | str | None = None) -> 
     images, views = _projections(Path(projections) if projections else beside if beside.is_file() else None)
     studies = []
     for record in table.records:
-        where = table.place(record)
+        where = table.location(record)
         study = study_id(record.values["uid"], where=where)
         labels = [label.strip() for label in cell(record.values["MeSH"]).split(";")]
         meta = {
@@ -326,13 +326,13 @@ def _projections(path: Path | None) -> tuple[dict[str, list[Path]], dict[str, li
         if not {"uid", "filename", "projection"} <= set(table.columns):
             raise InputError(f"{table.source.name} must have the columns uid, filename and projection")
         for record in table.records:
-            study = study_id(record.values["uid"], where=table.place(record))
+            study = study_id(record.values["uid"], where=table.location(record))
             images.setdefault(study, []).append(Path(cell(record.values["filename"])))
             views.setdefault(study, []).append(cell(record.values["projection"]))
     return images, views
 
 
-KNOWN = (
+CORPORA = (
     "R2Gen annotation.json, ReXrank JSON, Open-i XML folder, indiana_reports.csv, mimic_cxr_sectioned.csv, "
     "MIMIC-CXR report folder, PadChest CSV"
 )
@@ -357,13 +357,13 @@ def read_studies(path: Path | str) -> list[Study]:
         if "id" in columns:
             return read_rexrank(file)
     raise InputError(
-        f"{file.name} is none of the corpora known: {KNOWN}; got columns {shown_names(sorted(columns))}"
+        f"{file.name} is none of the corpora known: {CORPORA}; got columns {shown_names(sorted(columns))}"
     )
 
 
 def is_corpus_table(columns: Collection[str]) -> bool:
     """Whether these are the columns of indiana_reports.csv, mimic_cxr_sectioned.csv or the PadChest table."""
-    return any(set(known) <= set(columns) for known in (INDIANA, ("study", "last_paragraph"), NEEDED))
+    return any(set(required) <= set(columns) for required in (INDIANA, ("study", "last_paragraph"), NEEDED))
 
 
 def corpus_table(path: Path) -> InputTable | None:
@@ -375,8 +375,8 @@ def corpus_table(path: Path) -> InputTable | None:
     else:
         source = inspect_file(path)
         first = next(iter_records(path, source=source), None) if source.format == "csv" else None
-        found = set(first.values) if first else set()
-        if set(INDIANA) <= found or not is_corpus_table(found):
+        header = set(first.values) if first else set()
+        if set(INDIANA) <= header or not is_corpus_table(header):
             return None
     records = tuple(Record(number, study.as_record()) for number, study in enumerate(read_studies(path), start=1))
     columns = tuple(dict.fromkeys(name for record in records for name in record.values))

@@ -48,10 +48,10 @@ class Study:
         report = self.sections.get("report", "")
         if section == "whole" and report:
             return report
-        wanted = ("findings", "impression") if section in ("both", "whole") else (section,)
-        found = [text for name in wanted if (text := self.sections.get(name, "").strip())]
-        if found or not report:
-            return "\n".join(found)
+        names = ("findings", "impression") if section in ("both", "whole") else (section,)
+        texts = [text for name in names if (text := self.sections.get(name, "").strip())]
+        if texts or not report:
+            return "\n".join(texts)
         chosen = choose_section(report, section)
         return report if chosen is None else chosen
 

@@ -45,12 +45,12 @@ def read_radevalx(folder: Path) -> Judgments:
         for record in table.records:
             key = (word(table, record, "report_id"), "M2Tr")
             if key in seen:
-                raise InputError(f"{table.place(record)}: report_id {key[0]!r} occurs twice")
+                raise InputError(f"{table.location(record)}: report_id {key[0]!r} occurs twice")
             seen.add(key)
             case = Case(key[0], cell(record.values[CANDIDATE]), (cell(record.values["ground_truth"]),), "M2Tr")
-            known = cases.setdefault(key, case)
-            if (known.candidate, known.references) != (case.candidate, case.references):
-                raise InputError(f"{table.place(record)}: the two files give different texts for {key[0]!r}")
+            first = cases.setdefault(key, case)
+            if (first.candidate, first.references) != (case.candidate, case.references):
+                raise InputError(f"{table.location(record)}: the two files give different texts for {key[0]!r}")
             counts += [
                 (key, "consensus", int(column), significant, number(table, record, column, blank=0.0))
                 for column in numbers
@@ -106,35 +106,35 @@ def read_judgments(
         no_row: What it means that a table of error counts has no row for a case: "zero" (no errors), "unjudged";
             "refuse" refuses a table in which that is unclear.
     """
-    place = Path(path)
-    if not place.exists():
-        raise InputError(f"no such file or folder: {place}")
-    chosen = format or _looks_like(place)
+    location = Path(path)
+    if not location.exists():
+        raise InputError(f"no such file or folder: {location}")
+    chosen = format or _looks_like(location)
     if chosen not in FORMATS:
         raise UsageError(f"format must be one of {', '.join(FORMATS)}; got {chosen!r}")
-    if not chosen.startswith("rate_eval") and place.is_dir() is (chosen in ("radpref", "table", "study")):
-        kind = "a folder" if place.is_dir() else "a file"
-        raise InputError(f"{place} is {kind}; judgments in the form {chosen!r} come as the other")
+    if not chosen.startswith("rate_eval") and location.is_dir() is (chosen in ("radpref", "table", "study")):
+        kind = "a folder" if location.is_dir() else "a file"
+        raise InputError(f"{location} is {kind}; judgments in the form {chosen!r} come as the other")
     if raters is not None and chosen != "table":
         raise UsageError(f"columns of raters can be named for tables only, not for the form {chosen!r}")
     if chosen == "table":
-        return read_long_table(place, raters=raters, no_row=no_row)
-    return FORMATS[chosen](place)
+        return read_long_table(location, raters=raters, no_row=no_row)
+    return FORMATS[chosen](location)
 
 
-def _looks_like(place: Path) -> str:
-    if place.is_dir():
-        if (place / TEXTS).exists() or (place / COUNTS).exists():
+def _looks_like(path: Path) -> str:
+    if path.is_dir():
+        if (path / TEXTS).exists() or (path / COUNTS).exists():
             return "rexval"
-        if (place / SIGNIFICANT).exists():
+        if (path / SIGNIFICANT).exists():
             return "radevalx"
-        if place.name == TASKS["sentence"]:
+        if path.name == TASKS["sentence"]:
             return "rate_eval_sentence"
-        if (place / TASKS["paragraph"]).exists() or place.name == TASKS["paragraph"]:
+        if (path / TASKS["paragraph"]).exists() or path.name == TASKS["paragraph"]:
             return "rate_eval"
         raise InputError(
-            f"{place} holds neither ReXVal ({TEXTS}) nor RadEvalX ({SIGNIFICANT}); name the file of a table"
+            f"{path} holds neither ReXVal ({TEXTS}) nor RadEvalX ({SIGNIFICANT}); name the file of a table"
         )
-    if looks_like_study(place):
+    if looks_like_study(path):
         return "study"
-    return "radpref" if place.suffix == ".json" else "table"
+    return "radpref" if path.suffix == ".json" else "table"

@@ -41,7 +41,7 @@ def number(table: InputTable, record: Record, column: str, *, blank: float | Non
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{table.place(record)}: column {column!r} must be a number, got {shown(text)}")
+        raise InputError(f"{table.location(record)}: column {column!r} must be a number, got {shown(text)}")
     return value
 
 
@@ -52,12 +52,12 @@ def truth(table: InputTable, record: Record, column: str) -> bool:
         return True
     if text in FALSE:
         return False
-    raise InputError(f"{table.place(record)}: column {column!r} must be True or False, got {shown(text)}")
+    raise InputError(f"{table.location(record)}: column {column!r} must be True or False, got {shown(text)}")
 
 
 def word(table: InputTable, record: Record, column: str) -> str:
     """A non-empty text of a record."""
     text = cell(record.values.get(column)).strip()
     if not text:
-        raise InputError(f"{table.place(record)}: column {column!r} must not be empty")
+        raise InputError(f"{table.location(record)}: column {column!r} must not be empty")
     return text

@@ -47,9 +47,9 @@ def known_names(table: InputTable) -> InputTable:
     for own, others in OTHER_NAMES.items():
         if own in taken:
             continue
-        found = next((name for other in others for name in table.columns if plain(name) == other), None)
-        if found is not None and found not in names:
-            names[found] = own
+        column = next((name for other in others for name in table.columns if plain(name) == other), None)
+        if column is not None and column not in names:
+            names[column] = own
             taken.add(own)
     if not names:
         return table
@@ -68,36 +68,36 @@ def one_row_per_category(table: InputTable) -> tuple[InputTable, tuple[str, ...]
     are asked for apart; beside `omission_significant` the column `omission` holds all omissions. A row without any
     number is no judgment; in other rows a blank is 0. Other tables come back as they are.
     """
-    asked: dict[tuple[str, str], str] = {}
+    by_part: dict[tuple[str, str], str] = {}
     for name in table.columns:
         key, significance = _category_of(plain(name))
         if key:
-            asked[key, significance] = name
-    if not asked or "category" in table.columns:
+            by_part[key, significance] = name
+    if not by_part or "category" in table.columns:
         return table, ()
     records = []
     for record in table.records:
-        texts = {part: cell(record.values.get(name)).strip() for part, name in asked.items()}
+        texts = {part: cell(record.values.get(name)).strip() for part, name in by_part.items()}
         if not any(texts.values()):
-            values = {name: value for name, value in record.values.items() if name not in asked.values()}
+            values = {name: value for name, value in record.values.items() if name not in by_part.values()}
             records.append(Record(record.line, values))  # it may have a rating
             continue
-        counts = {part: number(table, record, name, blank=0.0) for part, name in asked.items()}
-        rest = {name: value for name, value in record.values.items() if name not in asked.values()}
+        counts = {part: number(table, record, name, blank=0.0) for part, name in by_part.items()}
+        rest = {name: value for name, value in record.values.items() if name not in by_part.values()}
         for (key, significance), count in counts.items():
             if not significance and (key, "significant") in counts:
                 count -= counts[key, "significant"]
                 if count < 0:
                     raise InputError(
-                        f"{table.place(record)}: column {asked[key, '']!r} must count all errors, "
-                        f"got fewer than in {asked[key, 'significant']!r}"
+                        f"{table.location(record)}: column {by_part[key, '']!r} must count all errors, "
+                        f"got fewer than in {by_part[key, 'significant']!r}"
                     )
             values = {"category": key, "count": str(count), "significant": str(significance == "significant")}
             records.append(Record(record.line, {**rest, **values}))
             rest = {**rest, "rating": ""}  # a rating of the row is given once
-    has_significance = any(significance for _, significance in asked)
+    has_significance = any(significance for _, significance in by_part)
     names = ("category", "count", *(["significant"] if has_significance else []))
-    columns = (*(name for name in table.columns if name not in asked.values()), *names)
+    columns = (*(name for name in table.columns if name not in by_part.values()), *names)
     blank = "blank counts are 0 in rows that have a number"
     return replace(table, columns=columns, records=tuple(records)), (f"one column per category; {blank}",)
 
@@ -135,18 +135,18 @@ def one_row_per_rater(
     else:
         named = {}
         for name in table.columns:
-            found = _RATER.fullmatch(plain(name))
-            if found and name not in own:
-                named[name] = found[1] or found[2]
+            match = _RATER.fullmatch(plain(name))
+            if match and name not in own:
+                named[name] = match[1] or match[2]
         if len(set(named.values())) < len(named):
             named = {name: name for name in named}
     if not named:
         return table, ()
     value = "count" if "category" in table.columns else "rating"
     records = tuple(
-        Record(record.line, {**kept, "rater": rater, value: record.values[name]})
+        Record(record.line, {**shared, "rater": rater, value: record.values[name]})
         for record in table.records
-        for kept in [{key: each for key, each in record.values.items() if key not in named}]
+        for shared in [{key: content for key, content in record.values.items() if key not in named}]
         for name, rater in named.items()
         if cell(record.values.get(name)).strip()
     )
@@ -189,7 +189,7 @@ def read_long_table(path: Path, *, raters: Sequence[str] | None = None, no_row: 
     counts: list[Count] = []
     counted: dict[str, set[Key]] = {}
     ratings: dict[str, dict[Key, float]] = {}
-    asked: set[int] = set()
+    rated_categories: set[int] = set()
     for guarded_record in table.records:
         record = _unguarded(guarded_record)
         system = cell(record.values.get("system")).strip() or "system"
@@ -201,11 +201,11 @@ def read_long_table(path: Path, *, raters: Sequence[str] | None = None, no_row: 
             cases[key] = Case(key[0], cell(record.values.get("candidate")), references, system, meta=meta)
         if cell(record.values.get("rating")).strip():
             if key in ratings.setdefault(rater, {}):
-                raise InputError(f"{table.place(record)}: rater {rater!r} rates {key} twice")
+                raise InputError(f"{table.location(record)}: rater {rater!r} rates {key} twice")
             ratings[rater][key] = number(table, record, "rating")
         if cell(record.values.get("category")).strip():
             category = _category(table, record)
-            asked.add(category)
+            rated_categories.add(category)
             counted.setdefault(rater, set()).add(key)
             significant = "significant" not in table.columns or truth(table, record, "significant")
             counts.append((key, rater, category, significant, number(table, record, "count")))
@@ -221,7 +221,9 @@ def read_long_table(path: Path, *, raters: Sequence[str] | None = None, no_row: 
     return Judgments(
         path.stem,
         tuple(cases.values()),
-        error_scores(counts, keys=keys, signature=path.name, judged=judged, categories=asked) if counts else {},
+        error_scores(counts, keys=keys, signature=path.name, judged=judged, categories=rated_categories)
+        if counts
+        else {},
         rating_scores(ratings, keys=keys, signature=path.name),
         notes=(*asked_apart, *wide, *(notes if counts else ())),
         no_row=no_row if counts else "unjudged",
@@ -235,5 +237,6 @@ def _category(table: InputTable, record: Record) -> int:
     if text.removesuffix(".0").isdecimal() and 1 <= float(text) <= 8:
         return int(float(text))
     raise InputError(
-        f"{table.place(record)}: column 'category' must be 1 to 8 or one of {', '.join(BY_KEY)}, got {shown(text)}"
+        f"{table.location(record)}: column 'category' must be 1 to 8 or one of {', '.join(BY_KEY)}, "
+        f"got {shown(text)}"
     )

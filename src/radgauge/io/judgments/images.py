@@ -25,55 +25,55 @@ STUDY = ("id", "study_id", "study")
 IMAGE = ("image", "images", "image_path", "Path_frontal", "path", "Path")
 
 
-def with_images(judgments: Judgments, place: Path | str, *, outside: bool = False) -> Judgments:
+def with_images(judgments: Judgments, path: Path | str, *, outside: bool = False) -> Judgments:
     """The judgments with images for their cases; a note says for how many studies none was found.
 
     Args:
         judgments: Of any form.
-        place: A folder of images; or a table with a study and an image per row, whose paths are relative to it.
+        path: A folder of images; or a table with a study and an image per row, whose paths are relative to it.
         outside: Whether a table may name images outside its folder.
 
     Raises:
         InputError: There is no such place, or no image for any study.
     """
-    place = Path(place)
+    path = Path(path)
     studies = tuple(dict.fromkeys(case.id for case in judgments.cases))
     notes: list[str] = []
-    if place.is_dir():
-        found = _in_folder(place, studies)
-    elif place.is_file():
-        named = _in_table(place)
+    if path.is_dir():
+        by_study = _in_folder(path, studies)
+    elif path.is_file():
+        named = _in_table(path)
         cases = [Case(study, "", images=named.get(_number(study), ())) for study in studies]
-        placed, notes = place_images(cases, place.parent, outside=outside)
-        found = {case.id: case.images for case in placed}
+        placed, notes = place_images(cases, path.parent, outside=outside)
+        by_study = {case.id: case.images for case in placed}
     else:
-        raise InputError(f"no such folder or table of images: {place}")
-    without = [study for study in studies if not found.get(study)]
+        raise InputError(f"no such folder or table of images: {path}")
+    without = [study for study in studies if not by_study.get(study)]
     if len(without) == len(studies):
         raise InputError(
-            f"{place} holds no image of the {len(studies)} studies, first {studies[0]!r}; name files or folders "
+            f"{path} holds no image of the {len(studies)} studies, first {studies[0]!r}; name files or folders "
             "after the studies, or give a table with the columns id and image"
         )
     if without:
         notes.append(f"no image for {len(without)} of {len(studies)} studies, first {without[0]!r}")
-    pictured = tuple(replace(case, images=found.get(case.id, ())) for case in judgments.cases)
+    pictured = tuple(replace(case, images=by_study.get(case.id, ())) for case in judgments.cases)
     return replace(judgments, cases=pictured, notes=(*judgments.notes, *notes))
 
 
-def study_images(place: Path | str) -> Mapping[str, tuple[Path, ...]]:
+def study_images(path: Path | str) -> Mapping[str, tuple[Path, ...]]:
     """Images by study: all that a table names, or that a folder holds in folders named after studies.
 
     Raises:
         InputError: There is no such place.
     """
-    place = Path(place)
-    if place.is_file():
-        found = _in_table(place)
-        cases = [Case(study, "", images=images) for study, images in found.items()]
-        return {case.id: case.images for case in place_images(cases, place.parent)[0]}
-    if not place.is_dir():
-        raise InputError(f"no such folder or table of images: {place}")
-    return _in_folder(place, None)
+    path = Path(path)
+    if path.is_file():
+        by_study = _in_table(path)
+        cases = [Case(study, "", images=images) for study, images in by_study.items()]
+        return {case.id: case.images for case in place_images(cases, path.parent)[0]}
+    if not path.is_dir():
+        raise InputError(f"no such folder or table of images: {path}")
+    return _in_folder(path, None)
 
 
 def _number(study: str) -> str:
@@ -83,41 +83,41 @@ def _number(study: str) -> str:
 
 def _in_table(path: Path) -> dict[str, tuple[Path, ...]]:
     table = read_table(path)
-    names = [next((each for each in known if each in table.columns), None) for known in (STUDY, IMAGE)]
+    names = [next((column for column in accepted if column in table.columns), None) for accepted in (STUDY, IMAGE)]
     if None in names:
         raise InputError(
             f"{table.source.name}: a table of images must have a study ({', '.join(STUDY)}) and an image "
             f"({', '.join(IMAGE)}) per row; it has {shown_names(table.columns)}"
         )
     study, image = (str(name) for name in names)
-    found: dict[str, list[Path]] = {}
+    by_study: dict[str, list[Path]] = {}
     for record in table.records:
         named = [part.strip() for part in cell(record.values.get(image)).split(";")]
-        found.setdefault(_number(cell(record.values.get(study)).strip()), []).extend(
+        by_study.setdefault(_number(cell(record.values.get(study)).strip()), []).extend(
             map(Path, filter(None, named))
         )
-    return {name: tuple(dict.fromkeys(paths)) for name, paths in found.items()}
+    return {name: tuple(dict.fromkeys(paths)) for name, paths in by_study.items()}
 
 
 def _in_folder(folder: Path, studies: Sequence[str] | None) -> Mapping[str, tuple[Path, ...]]:
-    wanted = None if studies is None else {_number(study): study for study in studies}
+    requested = None if studies is None else {_number(study): study for study in studies}
 
     def named(text: str) -> str | None:
-        return _number(text) if wanted is None else wanted.get(_number(text))
+        return _number(text) if requested is None else requested.get(_number(text))
 
-    found: dict[str, list[Path]] = {}
-    for place, folders, files in os.walk(folder):
+    by_study: dict[str, list[Path]] = {}
+    for directory, folders, files in os.walk(folder):
         folders.sort()
-        owner = named(Path(place).name) if Path(place) != folder else None
+        owner = named(Path(directory).name) if Path(directory) != folder else None
         for name in sorted(files):
-            path = Path(place) / name
+            path = Path(directory) / name
             study = owner or named(path.stem)
             if study is not None and path.suffix.lower() in ENDINGS:
-                found.setdefault(study, []).append(path)
+                by_study.setdefault(study, []).append(path)
     views = image_views(folder)
     last = len(VIEWS)
 
     def frontal_first(path: Path) -> tuple[int, str]:
         return VIEWS.get(views.get(path.stem, "").upper(), last), str(path)
 
-    return {study: tuple(sorted(paths, key=frontal_first)) for study, paths in found.items()}
+    return {study: tuple(sorted(paths, key=frontal_first)) for study, paths in by_study.items()}

@@ -32,8 +32,8 @@ class Judgments:
     no_row: NoRow = "unjudged"  # What it means for the counts that a scored case is not among the cases
 
     def __repr__(self) -> str:
-        said = [what for what, given in (("errors", self.errors), ("ratings", self.ratings)) if given]
-        raters = f"{' and '.join(said)} of {len(self.raters)} raters"
+        kinds = [what for what, scores in (("errors", self.errors), ("ratings", self.ratings)) if scores]
+        raters = f"{' and '.join(kinds)} of {len(self.raters)} raters"
         return f"<Judgments {self.name!r}: {raters}, {len(self.cases)} cases>"
 
     @property
@@ -98,37 +98,37 @@ def error_scores(
         judged: Rater -> cases that the rater looked at, where that is known; others become NaN.
         categories: The categories that the raters were asked about; others become NaN.
     """
-    place = {key: number for number, key in enumerate(keys)}
+    row_of = {key: number for number, key in enumerate(keys)}
     width = len(CATEGORIES)
     tables: dict[str, Rows] = {rater: np.zeros((len(keys), 2, width)) for rater in judged or {}}
     for key, rater, category, significant, number in counts:
-        if key not in place:
+        if key not in row_of:
             raise InputError(f"{signature}: a count is given for {key}, which is not among the cases")
         if category not in BY_NUMBER:
             raise InputError(f"{signature}: error category must be 1 to {width}, got {category} for {key}")
         if not number >= 0:
             raise InputError(f"{signature}: a number of errors must be 0 or more, got {number} for {key}")
         table = tables.setdefault(rater, np.zeros((len(keys), 2, width)))
-        table[place[key], int(significant), category - 1] += number
-    asked = np.array([category.number in set(categories) for category in CATEGORIES])
-    found = {}
+        table[row_of[key], int(significant), category - 1] += number
+    surveyed = np.array([category.number in set(categories) for category in CATEGORIES])
+    by_rater = {}
     for rater, table in tables.items():
-        per_category = np.where(asked, table.sum(axis=1), np.nan)
-        significant_ones = np.where(asked, table[:, 1], np.nan)
+        per_category = np.where(surveyed, table.sum(axis=1), np.nan)
+        significant_ones = np.where(surveyed, table[:, 1], np.nan)
         totals = np.stack([table.sum(axis=(1, 2)), table[:, 1].sum(axis=1)], axis=1)
         values = np.concatenate([totals, per_category, significant_ones], axis=1)
         if judged is not None:
             values[[key not in judged[rater] for key in keys]] = np.nan
-        found[rater] = Scores(f"rater {rater}", signature, keys, values, values, count_columns(), False)
-    return found
+        by_rater[rater] = Scores(f"rater {rater}", signature, keys, values, values, count_columns(), False)
+    return by_rater
 
 
 def rating_scores(
     ratings: Mapping[str, Mapping[Key, float]], *, keys: tuple[Key, ...], signature: str
 ) -> dict[str, Scores]:
     """Rater -> case -> rating as one table per rater; NaN where a rater gave none."""
-    found = {}
-    for rater, given in ratings.items():
-        values = np.array([[given.get(key, np.nan)] for key in keys], dtype=np.float64).reshape(-1, 1)
-        found[rater] = Scores(f"rater {rater}", signature, keys, values, values, ("rating",), True)
-    return found
+    by_rater = {}
+    for rater, rater_ratings in ratings.items():
+        values = np.array([[rater_ratings.get(key, np.nan)] for key in keys], dtype=np.float64).reshape(-1, 1)
+        by_rater[rater] = Scores(f"rater {rater}", signature, keys, values, values, ("rating",), True)
+    return by_rater

@@ -54,8 +54,8 @@ def read_radpref(path: Path) -> Judgments:
             source = {**meta, "source": str(item.get(f"{candidate}_source", ""))}
             text = str(_field(item, f"{candidate}_report", where))
             cases.append(Case(study, text, (reference,), candidate, meta=source))
-            for rater, said in _field(item, "radiologists", where).items():
-                verdict = _field(said, candidate, f"{where}, rater {rater}")
+            for rater, answers in _field(item, "radiologists", where).items():
+                verdict = _field(answers, candidate, f"{where}, rater {rater}")
                 judged.setdefault(rater, set()).add(key)
                 counts += _counts(key, rater, verdict, f"{where}, rater {rater}, {candidate}")
                 if verdict.get("rating") is not None:
@@ -74,20 +74,20 @@ def read_radpref(path: Path) -> Judgments:
 
 
 def _counts(key: Key, rater: str, verdict: Mapping[str, Any], where: str) -> list[Count]:
-    found: list[Count] = []
+    counts: list[Count] = []
     for error in _field(verdict, "finding_errors", where).values():
         kind = _field(error, "error_type", where)
         if kind == "false":
-            found.append((key, rater, 1, error.get("clinical_significance") in SIGNIFICANT, 1))
+            counts.append((key, rater, 1, error.get("clinical_significance") in SIGNIFICANT, 1))
         elif kind == "attribute":
             attributes = _field(error, "attributes", where)
             category = ATTRIBUTES.get(next(iter(attributes), ""), 4)
-            found.append((key, rater, category, any(how in SIGNIFICANT for how in attributes.values()), 1))
+            counts.append((key, rater, category, any(how in SIGNIFICANT for how in attributes.values()), 1))
         else:
             raise InputError(f"{where}: error_type must be 'false' or 'attribute', got {shown(kind)}")
     for error in _field(verdict, "missing_findings", where).values():
-        found.append((key, rater, 2, error.get("clinical_significance") in SIGNIFICANT, 1))
-    return found
+        counts.append((key, rater, 2, error.get("clinical_significance") in SIGNIFICANT, 1))
+    return counts
 
 
 def _field(item: Any, name: str, where: str) -> Any:

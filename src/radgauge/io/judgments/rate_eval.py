@@ -71,9 +71,9 @@ def read_rate_eval(
         fields: Other names of columns; None = what a file fields.json beside the data says
             ({"rating": "column"}), or the defaults.
     """
-    place = _task_folder(Path(folder), task)
-    names = fields or _named_beside(place)
-    rows = _joined(place, split, names) if place.is_dir() else _table_rows(place, names)
+    path = _task_folder(Path(folder), task)
+    names = fields or _named_beside(path)
+    rows = _joined(path, split, names) if path.is_dir() else _table_rows(path, names)
     cases: list[Case] = []
     ratings: dict[tuple[str, str], float] = {}
     seen: Counter[str] = Counter()
@@ -89,48 +89,48 @@ def read_rate_eval(
 
 def read_triples(path: Path | str, *, fields: RateEvalFields | None = None) -> tuple[Triple, ...]:
     """Triples of task 3 from a table (CSV, TSV, JSON, JSON lines), or from the folder that holds it."""
-    place = _task_folder(Path(path), "synthetic")
-    names = fields or _named_beside(place)
-    if place.is_dir():
-        files = sorted(file for file in place.iterdir() if _is_table(file))
+    location = _task_folder(Path(path), "synthetic")
+    names = fields or _named_beside(location)
+    if location.is_dir():
+        files = sorted(file for file in location.iterdir() if _is_table(file))
         if len(files) != 1:
-            raise InputError(f"{place} must hold one table of triples, got {len(files)}; name the file")
-        place = files[0]
-    table = read_table(place)
+            raise InputError(f"{location} must hold one table of triples, got {len(files)}; name the file")
+        location = files[0]
+    table = read_table(location)
     columns = [_column(table, names.original), _column(table, names.rewrite), _column(table, names.opposite)]
     study = next((name for name in names.id if name in table.columns), None)
     triples = []
     for row, record in enumerate(table.records, start=1):
         texts = [str(record.values.get(column) or "").strip() for column in columns]
         if not all(texts):
-            raise InputError(f"{table.place(record)}: a triple must have {', '.join(columns)}; one is empty")
+            raise InputError(f"{table.location(record)}: a triple must have {', '.join(columns)}; one is empty")
         triples.append(Triple(str(record.values[study]) if study else str(row), *texts))
     return tuple(triples)
 
 
-def _task_folder(place: Path, task: str) -> Path:
+def _task_folder(path: Path, task: str) -> Path:
     if task not in TASKS:
         raise InputError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
-    if not place.exists():
-        raise InputError(f"no such file or folder: {place}")
-    return place / TASKS[task] if (place / TASKS[task]).is_dir() else place
+    if not path.exists():
+        raise InputError(f"no such file or folder: {path}")
+    return path / TASKS[task] if (path / TASKS[task]).is_dir() else path
 
 
 def _is_table(file: Path) -> bool:
     return file.suffix in (".json", ".jsonl", ".csv", ".tsv") and file.name != FIELDS
 
 
-def _named_beside(place: Path) -> RateEvalFields:
-    path = (place if place.is_dir() else place.parent) / FIELDS
+def _named_beside(location: Path) -> RateEvalFields:
+    path = (location if location.is_dir() else location.parent) / FIELDS
     if not path.is_file():
         return RateEvalFields()
-    known = {each.name for each in dataclasses.fields(RateEvalFields)}
+    field_names = {field.name for field in dataclasses.fields(RateEvalFields)}
     try:
         named = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
-    if not isinstance(named, dict) or not named.keys() <= known:
-        raise InputError(f"{path} must be an object with keys of {', '.join(sorted(known))}")
+    if not isinstance(named, dict) or not named.keys() <= field_names:
+        raise InputError(f"{path} must be an object with keys of {', '.join(sorted(field_names))}")
     return RateEvalFields(**{key: (str(column),) for key, column in named.items()})
 
 
@@ -152,7 +152,9 @@ def _rating(table: InputTable, record: Record, names: RateEvalFields) -> float:
     errors = number(table, record, _column(table, names.errors))
     possible = number(table, record, _column(table, names.possible))
     if possible <= 0:
-        raise InputError(f"{table.place(record)}: the number of possible errors must be above 0, got {possible:g}")
+        raise InputError(
+            f"{table.location(record)}: the number of possible errors must be above 0, got {possible:g}"
+        )
     return 1 - errors / possible
 
 
@@ -190,12 +192,12 @@ def _joined(folder: Path, split: str, names: RateEvalFields) -> list[Row]:
     for row, record in enumerate(table.records):
         key = str(record.values[study]) if study is not None else str(row)
         if key not in references or key not in candidates:
-            raise InputError(f"{table.place(record)}: {key!r} has no text in the JSON files beside it")
-        place = used.get(key, 0)
-        used[key] = place + 1
-        if place >= len(candidates[key]):
-            raise InputError(f"{table.place(record)}: {key!r} has more ratings than candidates")
-        rows.append((key, references[key][0], candidates[key][place], _rating(table, record, names)))
+            raise InputError(f"{table.location(record)}: {key!r} has no text in the JSON files beside it")
+        index = used.get(key, 0)
+        used[key] = index + 1
+        if index >= len(candidates[key]):
+            raise InputError(f"{table.location(record)}: {key!r} has more ratings than candidates")
+        rows.append((key, references[key][0], candidates[key][index], _rating(table, record, names)))
     return rows
 
 
@@ -208,17 +210,17 @@ def _texts(path: Path, ids: tuple[str, ...], fields: tuple[str, ...]) -> dict[st
     if not isinstance(content, Mapping | list):
         raise InputError(f"{path}: must be a JSON object or list, got {type(content).__name__}")
     items = content.items() if isinstance(content, Mapping) else enumerate(content)
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for key, item in items:
         name = str(key)
         if isinstance(item, Mapping):
-            name = str(next((item[each] for each in ids if each in item), key))
-            item = next((item[each] for each in fields if each in item), None)
+            name = str(next((item[field] for field in ids if field in item), key))
+            item = next((item[field] for field in fields if field in item), None)
             if item is None:
-                wanted = ", ".join(fields)
-                raise InputError(f"{path}: {name!r} has none of the fields {wanted}; {_HOW_TO_NAME}")
+                expected = ", ".join(fields)
+                raise InputError(f"{path}: {name!r} has none of the fields {expected}; {_HOW_TO_NAME}")
         texts = item if isinstance(item, list) else [item]
         if not texts or not all(isinstance(text, str) for text in texts):
             raise InputError(f"{path}: {name!r} must be a text or a list of texts")
-        found.setdefault(name, []).extend(texts)
-    return found
+        by_name.setdefault(name, []).extend(texts)
+    return by_name

@@ -24,7 +24,7 @@ from radgauge.io.tables.cells import cell
 TEXTS = "50_samples_gt_and_candidates.csv"
 COUNTS = "6_valid_raters_per_rater_error_categories.csv"
 RATERS = 6
-ASKED = range(1, 7)  # the categories of the survey
+SURVEYED = range(1, 7)  # the categories of the survey
 CANDIDATES = ("radgraph", "bertscore", "s_emb", "bleu")
 
 
@@ -53,29 +53,29 @@ def read_rexval(folder: Path) -> Judgments:
         study_number = number(table, record, "study_number")
         if not (study_number.is_integer() and 0 <= study_number < len(studies)):
             raise InputError(
-                f"{table.place(record)}: study_number must be 0 to {len(studies) - 1}, got {study_number:g}"
+                f"{table.location(record)}: study_number must be 0 to {len(studies) - 1}, got {study_number:g}"
             )
         system = word(table, record, "candidate_type")
         if system not in CANDIDATES:
             raise InputError(
-                f"{table.place(record)}: candidate_type must be one of {', '.join(CANDIDATES)}, "
+                f"{table.location(record)}: candidate_type must be one of {', '.join(CANDIDATES)}, "
                 f"got {shown(system)}"
             )
-        category = _whole(table, record, "error_category")
-        if not 1 <= category <= len(ASKED):
+        category = _integer(table, record, "error_category")
+        if not 1 <= category <= len(SURVEYED):
             raise InputError(
-                f"{table.place(record)}: error_category must be 1 to {len(ASKED)} in ReXVal, got {category}"
+                f"{table.location(record)}: error_category must be 1 to {len(SURVEYED)} in ReXVal, got {category}"
             )
         count: Count = (
             (studies[int(study_number)], system),
-            f"{_whole(table, record, 'rater_index')}",
+            f"{_integer(table, record, 'rater_index')}",
             category,
             truth(table, record, "clinically_significant"),
-            float(_whole(table, record, "num_errors")),
+            float(_integer(table, record, "num_errors")),
         )
         if count[:4] in seen:
-            raise InputError(f"{table.place(record)}: this count was already given in {seen[count[:4]]}")
-        seen[count[:4]] = table.place(record)
+            raise InputError(f"{table.location(record)}: this count was already given in {seen[count[:4]]}")
+        seen[count[:4]] = table.location(record)
         counts.append(count)
     keys = tuple(case.key for case in cases)
     judged, notes = _judged(counts, keys, table.source.name)
@@ -83,10 +83,10 @@ def read_rexval(folder: Path) -> Judgments:
     return Judgments("ReXVal", cases, errors, notes=(*notes, *_identical_candidates(cases, errors)))
 
 
-def _whole(table: InputTable, record: Record, column: str) -> int:
+def _integer(table: InputTable, record: Record, column: str) -> int:
     value = number(table, record, column)
     if not value.is_integer():
-        raise InputError(f"{table.place(record)}: {column} must be a whole number, got {value:g}")
+        raise InputError(f"{table.location(record)}: {column} must be a whole number, got {value:g}")
     return int(value)
 
 
@@ -96,10 +96,10 @@ def _judged(counts: Sequence[Count], keys: tuple[Key, ...], name: str) -> tuple[
     ReXVal writes a row for every category and significance, zeros too. A case with fewer was not judged: nobody
     knows whether a count that is not there is 0.
     """
-    given: dict[tuple[str, Key], int] = Counter((rater, key) for key, rater, *_ in counts)
-    raters = sorted({rater for rater, _ in given})
-    cells = 2 * len(ASKED)
-    judged = {rater: {key for key in keys if given.get((rater, key), 0) == cells} for rater in raters}
+    counted: dict[tuple[str, Key], int] = Counter((rater, key) for key, rater, *_ in counts)
+    raters = sorted({rater for rater, _ in counted})
+    cells = 2 * len(SURVEYED)
+    judged = {rater: {key for key in keys if counted.get((rater, key), 0) == cells} for rater in raters}
     if not any(judged.values()):
         raise InputError(
             f"{name}: a case must have {cells} counts by each rater (six categories, significant or not, zeros "
@@ -109,7 +109,7 @@ def _judged(counts: Sequence[Count], keys: tuple[Key, ...], name: str) -> tuple[
     if len(raters) != RATERS:
         notes.append(f"{len(raters)} raters, where ReXVal has {RATERS}")
     for rater in raters:
-        none = sum((rater, key) not in given for key in keys)
+        none = sum((rater, key) not in counted for key in keys)
         if none:
             notes.append(f"rater {rater} has no counts for {none} of {len(keys)} cases: not judged, not 0 errors")
         some = len(keys) - len(judged[rater]) - none
@@ -125,12 +125,12 @@ def _judged(counts: Sequence[Count], keys: tuple[Key, ...], name: str) -> tuple[
 
 def _identical_candidates(cases: Sequence[Case], errors: Mapping[str, Scores]) -> list[str]:
     """Raters were asked to count the same for identical candidates of a study (figure S1): where they did not."""
-    places: dict[tuple[str, str], list[int]] = {}
-    for place, case in enumerate(cases):
-        places.setdefault((case.id, case.candidate), []).append(place)
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, case in enumerate(cases):
+        rows.setdefault((case.id, case.candidate), []).append(row)
     differ = {
         (rater, study)
-        for (study, _), same in places.items()
+        for (study, _), same in rows.items()
         for rater, scores in errors.items()
         if _differ(scores.values[same])
     }

@@ -14,10 +14,10 @@ Array = NDArray[np.float64]
 
 def default_targets(judgments: Judgments) -> list[str]:
     """Whatever the judgments have of rating, total and significant."""
-    found = (["rating"] if judgments.ratings else []) + (["total", "significant"] if judgments.errors else [])
-    if not found:
+    targets = (["rating"] if judgments.ratings else []) + (["total", "significant"] if judgments.errors else [])
+    if not targets:
         raise InputError(f"{judgments.name}: there is neither a rating nor an error count")
-    return found
+    return targets
 
 
 def target_name(name: str) -> str:
@@ -43,10 +43,10 @@ def raters_on(judgments: Judgments, target: str) -> dict[str, Array]:
     return {rater: scores.oriented(column) for rater, scores in source.items()}
 
 
-def mean_of_known(by_rater: Array) -> Array:
+def mean_of_present(by_rater: Array) -> Array:
     """The mean over the raters (columns) who judged; NaN where nobody did."""
-    known = ~np.isnan(by_rater)
-    counts = known.sum(axis=1)
+    present = ~np.isnan(by_rater)
+    counts = present.sum(axis=1)
     mean: Array = np.full(len(by_rater), np.nan)
-    np.divide(np.where(known, by_rater, 0.0).sum(axis=1), counts, out=mean, where=counts > 0)
+    np.divide(np.where(present, by_rater, 0.0).sum(axis=1), counts, out=mean, where=counts > 0)
     return mean

@@ -84,8 +84,8 @@ def looks_like_report(name: str, values: Sequence[object]) -> bool:
     """Could this column hold candidates? Its cells are mostly sentences, and its name is no context."""
     texts = [value for value in values if isinstance(value, str) and value.strip()]
     key = plain(name)
-    known = {*CONTEXT, *REPORT, *FINDINGS, *IMPRESSION, *sum(NAMES["reference"] + NAMES["image"], ())}
-    if not texts or key in known or re.match(r"(reference|ref|gt|ground_truth)_", key):
+    role_names = {*CONTEXT, *REPORT, *FINDINGS, *IMPRESSION, *sum(NAMES["reference"] + NAMES["image"], ())}
+    if not texts or key in role_names or re.match(r"(reference|ref|gt|ground_truth)_", key):
         return False
     return sum(text.count(" ") >= 3 for text in texts) > len(texts) / 2
 

@@ -67,9 +67,9 @@ class Columns:
         >>> Columns("id").select(["id", "age", "Remarks to the ward"]).left_out
         frozenset({'Remarks to the ward'})
         """
-        kept = {name for name in columns if plain(name) in ABOUT or plain(name).startswith(OWN_PREFIXES)}
-        kept |= set(columns) if KEEP_ALL in keep else set(keep)
-        return replace(self, left_out=frozenset(columns) - self.used - (kept - set(drop)))
+        retained = {name for name in columns if plain(name) in ABOUT or plain(name).startswith(OWN_PREFIXES)}
+        retained |= set(columns) if KEEP_ALL in keep else set(keep)
+        return replace(self, left_out=frozenset(columns) - self.used - (retained - set(drop)))
 
     def left_out_note(self, name: str) -> list[str]:
         """A sentence on the columns that were left out."""
@@ -101,29 +101,29 @@ def parse_columns(text: str) -> dict[str, tuple[str, ...]]:
     >>> parse_columns("candidate=KI, Version 2,id=Nr")
     {'candidate': ('KI, Version 2',), 'id': ('Nr',)}
     """
-    found: dict[str, tuple[str, ...]] = {}
+    roles: dict[str, tuple[str, ...]] = {}
     for item in filter(
         None, (part.strip() for part in re.split(rf",(?=\s*(?:{'|'.join(NAMES)})\s*=|\s*$)", text))
     ):
         role, sign, name = item.partition("=")
         if not sign or not name.strip():
             raise UsageError(f"columns must look like id=uid,reference=gt_report, got {item!r}")
-        found[role.strip()] = (*found.get(role.strip(), ()), name.strip())
-    return found
+        roles[role.strip()] = (*roles.get(role.strip(), ()), name.strip())
+    return roles
 
 
-def check_roles(given: Mapping[str, str | Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
+def check_roles(roles: Mapping[str, str | Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
     """The same mapping with tuples of names, after checking the roles."""
-    found = {}
-    for role, names in (given or {}).items():
+    checked = {}
+    for role, names in (roles or {}).items():
         if role not in NAMES:
             near = difflib.get_close_matches(role, NAMES, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UsageError(f"columns knows the roles {', '.join(NAMES)}; got {role!r}{hint}")
-        found[role] = (names,) if isinstance(names, str) else tuple(names)
-        if len(found[role]) > 1 and role in ("id", "system"):
-            raise UsageError(f"the role {role!r} takes one column, got {', '.join(found[role])}")
-    return found
+        checked[role] = (names,) if isinstance(names, str) else tuple(names)
+        if len(checked[role]) > 1 and role in ("id", "system"):
+            raise UsageError(f"the role {role!r} takes one column, got {', '.join(checked[role])}")
+    return checked
 
 
 def resolve(
@@ -131,7 +131,7 @@ def resolve(
     *,
     name: str,
     mode: Mode = "cases",
-    given: Mapping[str, tuple[str, ...]] | None = None,
+    user_roles: Mapping[str, tuple[str, ...]] | None = None,
     candidate_columns: Sequence[str] | None = None,
     section: str | None = None,
 ) -> Columns:
@@ -141,15 +141,15 @@ def resolve(
         sample: The table's columns with a few of their values.
         name: The table's name, for messages.
         mode: Is it a table of cases, or one side of a join?
-        given: Roles the user has settled, as from `check_roles`.
+        user_roles: Roles the user has settled, as from `check_roles`.
         candidate_columns: Columns that hold one system's candidates each.
         section: findings, impression, both, whole, or None = not chosen.
     """
     columns = tuple(sample)
-    find = _Finder(columns, name, dict(given or {}))
+    find = _Finder(columns, name, dict(user_roles or {}))
     problems: list[str] = []
     study = find.tried(problems, lambda: find.one("id"), None)
-    images = tuple(c for c in find.several("image") if "image" in find.given or looks_like_files(sample[c]))
+    images = tuple(c for c in find.several("image") if "image" in find.user_roles or looks_like_files(sample[c]))
     references: tuple[Parts, ...] = ()
     candidates: tuple[Parts, ...] = ()
     nothing: tuple[tuple[Parts, ...], bool] = ((), False)
@@ -161,12 +161,12 @@ def resolve(
         )
         if not candidates and len(problems) == before:
             own = {plain(c) for c in (study, find.tried([], lambda: find.one("system"), None), *images) if c}
-            own |= {plain(c) for c in find.given.get("reference", ())}
+            own |= {plain(c) for c in find.user_roles.get("reference", ())}
             likely = [c for c in columns if plain(c) not in own and looks_like_report(c, sample[c])]
-            known = mode == "candidates" or bool(
+            has_reference = mode == "candidates" or bool(
                 find.tried([], lambda: find.references(section, taken=()), nothing)[0]
             )
-            problems.append(_no_candidate(columns, likely, reference_known=known))
+            problems.append(_no_candidate(columns, likely, reference_known=has_reference))
     if mode != "candidates":
         taken = tuple(column for parts in candidates for column in parts)
         before = len(problems)
@@ -178,7 +178,7 @@ def resolve(
                 f"impression, got columns {shown_names(columns)}; name it with columns={{'reference': NAME}}"
             )
     wide = candidate_columns is not None or len(candidates) > 1
-    if wide and "system" in find.given:
+    if wide and "system" in find.user_roles:
         raise UsageError("one column per system and a column of systems exclude each other; give one of them")
     written = [c for parts in candidates for c in parts]
     system = None if wide else find.tried(problems, lambda: find.one("system", taken=written), None)
@@ -202,7 +202,7 @@ def resolve(
 class _Finder:
     columns: tuple[str, ...]
     name: str
-    given: dict[str, tuple[str, ...]]
+    user_roles: dict[str, tuple[str, ...]]
 
     def tried(self, problems: list[str], find: Callable[[], T], otherwise: T) -> T:
         """What was found; a problem is noted, so that all of a file's problems come in one message."""
@@ -218,17 +218,17 @@ class _Finder:
         """One entry per system, and whether that settles the section."""
         if wide is not None:
             return self.wide(wide), False
-        if "candidate" in self.given:
+        if "candidate" in self.user_roles:
             return tuple((column,) for column in self.named("candidate")), False
-        found = self.texts("candidate", taken=())
-        return (found, False) if found or mode != "candidates" else self.reports("candidate", section)
+        parts = self.texts("candidate", taken=())
+        return (parts, False) if parts or mode != "candidates" else self.reports("candidate", section)
 
     def named(self, role: str) -> tuple[str, ...]:
         """The columns that the user gave for a role."""
-        for column in self.given[role]:
+        for column in self.user_roles[role]:
             if column not in self.columns:
                 raise InputError(self._absent(column))
-        return self.given[role]
+        return self.user_roles[role]
 
     def _absent(self, column: str) -> str:
         near = difflib.get_close_matches(column, self.columns, n=1)
@@ -239,24 +239,24 @@ class _Finder:
         return tuple(c for c in self.columns if plain(c) in names and c not in taken)
 
     def one(self, role: str, *, taken: Sequence[str] = ()) -> str | None:
-        if role in self.given:
+        if role in self.user_roles:
             return self.named(role)[0]
         for tier in NAMES[role]:
-            found = self.matches(tier, taken=taken)
-            if len(found) > 1:
-                raise InputError(self.ambiguous(role, found))
-            if found:
-                return found[0]
+            matching = self.matches(tier, taken=taken)
+            if len(matching) > 1:
+                raise InputError(self.ambiguous(role, matching))
+            if matching:
+                return matching[0]
         return None
 
-    def ambiguous(self, role: str, found: Sequence[str]) -> str:
-        choices = " or ".join(f"columns={{{role!r}: {column!r}}}" for column in found)
-        wide = f", or candidate_columns={list(found)} for one system each" if role == "candidate" else ""
-        return f"{self.name}: {len(found)} columns could be the {role}; choose {choices}{wide}"
+    def ambiguous(self, role: str, matching: Sequence[str]) -> str:
+        choices = " or ".join(f"columns={{{role!r}: {column!r}}}" for column in matching)
+        wide = f", or candidate_columns={list(matching)} for one system each" if role == "candidate" else ""
+        return f"{self.name}: {len(matching)} columns could be the {role}; choose {choices}{wide}"
 
     def several(self, role: str, *, taken: Sequence[str] = ()) -> tuple[str, ...]:
         """One column, or a numbered family: reference_1, reference_2; or reference, reference_2."""
-        if role in self.given:
+        if role in self.user_roles:
             return self.named(role)
         column = self.one(role, taken=taken)
         stem = plain(column) if column is not None and plain(column) not in REPORT else None
@@ -272,17 +272,17 @@ class _Finder:
         column = self.one(role, taken=taken)
         return ((column,),) if column is not None else ()
 
-    def wide(self, wanted: Sequence[str]) -> tuple[Parts, ...]:
-        for column in wanted:
+    def wide(self, requested: Sequence[str]) -> tuple[Parts, ...]:
+        for column in requested:
             if column not in self.columns:
                 raise InputError(self._absent(column))
-        if not wanted or len(set(wanted)) < len(wanted):
-            raise UsageError(f"candidate columns must be named once each, got {', '.join(wanted) or 'none'}")
-        return tuple((column,) for column in wanted)
+        if not requested or len(set(requested)) < len(requested):
+            raise UsageError(f"candidate columns must be named once each, got {', '.join(requested) or 'none'}")
+        return tuple((column,) for column in requested)
 
     def references(self, section: str | None, *, taken: Sequence[str]) -> tuple[tuple[Parts, ...], bool]:
         named = self.several("reference", taken=taken)
-        if "reference" in self.given or (named and plain(named[0]) not in REPORT):
+        if "reference" in self.user_roles or (named and plain(named[0]) not in REPORT):
             return tuple((column,) for column in named), False
         return self.reports("reference", section, taken=taken)
 
@@ -290,21 +290,26 @@ class _Finder:
         self, role: str, section: str | None, *, taken: Sequence[str] = ()
     ) -> tuple[tuple[Parts, ...], bool]:
         """Reports as a whole column or as section columns, and whether that settles the section."""
-        whole = self.matches(REPORT, taken=taken)
-        if len(whole) > 1:
-            raise InputError(self.ambiguous(role, whole))
+        report_columns = self.matches(REPORT, taken=taken)
+        if len(report_columns) > 1:
+            raise InputError(self.ambiguous(role, report_columns))
         findings, impression = self.matches(FINDINGS, taken=taken), self.matches(IMPRESSION, taken=taken)
-        for found in (findings, impression):
-            if len(found) > 1 and not (whole and section in (None, "whole")):
-                raise InputError(self.ambiguous(role, found))
+        for section_columns in (findings, impression):
+            if len(section_columns) > 1 and not (report_columns and section in (None, "whole")):
+                raise InputError(self.ambiguous(role, section_columns))
         if section == "findings" and findings:
             return (findings,), True
         if section == "impression" and impression:
             return (impression,), True
-        if section in ("both", "whole") and findings and impression and not (whole and section == "whole"):
+        if (
+            section in ("both", "whole")
+            and findings
+            and impression
+            and not (report_columns and section == "whole")
+        ):
             return ((*findings, *impression),), True
-        if whole:
-            return (whole,), False
+        if report_columns:
+            return (report_columns,), False
         if section in ("findings", "impression", "both") and (findings or impression):
             raise InputError(
                 f"{self.name}: section={section!r} needs another column than {(findings or impression)[0]!r}"
@@ -352,7 +357,7 @@ def _guess(sample: Mapping[str, Sequence[object]], find: _Finder, mode: Mode) ->
     rest = [c for c in sample if c not in texts]
     named = [c for c in rest if _ID_WORDS.search(plain(c))]
     distinct = [c for c in named or rest if len(set(map(str, sample[c]))) > 0.8 * len(sample[c])]
-    guess = {role: names[0] for role, names in find.given.items() if names and names[0] in sample}
+    guess = {role: names[0] for role, names in find.user_roles.items() if names and names[0] in sample}
     for role in ("id", "reference"):
         if (column := find.tried([], partial(find.one, role), None)) is not None:
             guess.setdefault(role, column)

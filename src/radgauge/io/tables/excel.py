@@ -45,7 +45,7 @@ def read_sheet(
 
 def _choose_sheet(book: Any, sheet: str, path: Path, notes: list[str] | None) -> Any:
     sheets = list(book.worksheets)
-    names = [str(each.title) for each in sheets]
+    names = [str(worksheet.title) for worksheet in sheets]
     listed = ", ".join(map(repr, names))
     if sheet:
         if sheet not in names and not (sheet.isdigit() and 0 < int(sheet) <= len(names)):
@@ -53,9 +53,11 @@ def _choose_sheet(book: Any, sheet: str, path: Path, notes: list[str] | None) ->
         return sheets[names.index(sheet) if sheet in names else int(sheet) - 1]
     if len(sheets) == 1:
         return sheets[0]
-    with_reports = [each for each in sheets if each.sheet_state == "visible" and _holds_reports(each)]
+    with_reports = [
+        worksheet for worksheet in sheets if worksheet.sheet_state == "visible" and _holds_reports(worksheet)
+    ]
     if len(with_reports) > 1:
-        choices = " or ".join(f"sheet={str(each.title)!r}" for each in with_reports)
+        choices = " or ".join(f"sheet={str(worksheet.title)!r}" for worksheet in with_reports)
         raise InputError(f"{path.name} has reports on {len(with_reports)} of its sheets; choose {choices}")
     chosen = with_reports[0] if with_reports else sheets[0]
     if notes is not None:
@@ -101,9 +103,9 @@ def _merged_down(sheet: Any) -> dict[int, list[tuple[int, int]]]:
     """
     utils = require("openpyxl.utils", extra="excel")
     with sheet._get_source() as part:
-        found = _MERGED.findall(part.read())
+        ranges = _MERGED.findall(part.read())
     spans: dict[int, list[tuple[int, int]]] = {}
-    for letters, first, last in found:
+    for letters, first, last in ranges:
         if int(last) > int(first):
             column = utils.column_index_from_string(letters.decode()) - 1
             spans.setdefault(int(first), []).append((column, int(last)))

@@ -102,10 +102,10 @@ def records(
         if _is_remark(row, names):  # left out only if no study follows
             held.append((number, record))
             continue
-        for earlier, kept in held:
-            if not kept.values:
+        for earlier, remark in held:
+            if not remark.values:
                 raise InputError(f"{name}, {unit} {earlier}: 1 cell where the header has {width}")
-            yield kept
+            yield remark
         held = []
         yield record
     left_out.add("below the table", *(number for number, _ in held))

@@ -120,8 +120,8 @@ def format_of(path: Path) -> str:
     name = path.name.lower().removesuffix(".gz")
     kind = FORMATS.get(Path(name).suffix)
     if kind is None or (kind in ("parquet", "xlsx") and path.suffix.lower() == ".gz"):
-        known = ", ".join(FORMATS)
-        raise InputError(f"{path.name}: the name must end in one of {known} (text formats also with .gz)")
+        endings = ", ".join(FORMATS)
+        raise InputError(f"{path.name}: the name must end in one of {endings} (text formats also with .gz)")
     return kind
 
 
@@ -173,18 +173,18 @@ def _bytes(path: Path) -> Iterator[IO[bytes]]:
             raise InputError(f"{path.name}: the gzip data is cut off or damaged ({error})") from None
 
 
-def _encoding(path: Path, start: bytes, given: str | None) -> str:
+def _encoding(path: Path, start: bytes, requested: str | None) -> str:
     if not start.strip():
         raise InputError(f"{path.name} is empty")
     for magic, what in MAGIC:
         if start.startswith(magic):
             raise InputError(f"{path.name} is not a text file: it looks like {what}")
     marked = next((name for bom, name in BOMS if start.startswith(bom)), None)
-    if given is not None:
+    if requested is not None:
         try:
-            name = codecs.lookup(given).name
+            name = codecs.lookup(requested).name
         except LookupError:
-            raise UsageError(f"unknown encoding {given!r}; try utf-8, utf-16, latin-1 or cp1252") from None
+            raise UsageError(f"unknown encoding {requested!r}; try utf-8, utf-16, latin-1 or cp1252") from None
         return "utf-8-sig" if name == "utf-8" else name
     if marked is None and b"\0" in start:
         zeros = start.count(b"\0")
@@ -195,9 +195,9 @@ def _encoding(path: Path, start: bytes, given: str | None) -> str:
     return marked or "utf-8"
 
 
-def _encoding_notes(path: Path, given: str | None) -> tuple[str, ...]:
+def _encoding_notes(path: Path, requested: str | None) -> tuple[str, ...]:
     """A stated encoding that hides UTF-8 turns every accent into two signs; say so."""
-    if given is None or codecs.lookup(given).name.startswith("utf"):
+    if requested is None or codecs.lookup(requested).name.startswith("utf"):
         return ()
     with _bytes(path) as binary:
         text = binary.read()
@@ -207,7 +207,7 @@ def _encoding_notes(path: Path, given: str | None) -> tuple[str, ...]:
         text.decode("utf-8")
     except UnicodeDecodeError:
         return ()
-    return (f"{path.name} was read as {given} as asked, but its bytes are valid UTF-8",)
+    return (f"{path.name} was read as {requested} as asked, but its bytes are valid UTF-8",)
 
 
 def check_row_counts(path: Path, metadata: Any) -> None:

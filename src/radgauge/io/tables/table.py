@@ -32,7 +32,7 @@ class InputTable:
     columns: tuple[str, ...]  # Column names in order of first appearance
     records: tuple[Record, ...]
 
-    def place(self, record: Record) -> str:
+    def location(self, record: Record) -> str:
         """Where a record stands, for messages."""
         unit = UNITS.get(self.source.format, "record")
         return f"{self.source.name}, {unit} {record.line}"
@@ -209,11 +209,11 @@ def columns_to_records(columns: Mapping[str, Any], *, name: str = "columns") -> 
 
 def _parse(text: str, where: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):  # json would keep the last and lose a study
+        record = dict(pairs)
+        if len(record) < len(pairs):  # json would keep the last and lose a study
             twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
             raise InputError(f"{where}: the key {shown(twice)} occurs more than once")
-        return found
+        return record
 
     try:
         return json.loads(text, object_pairs_hook=unique)

@@ -145,7 +145,7 @@ def _table(file: Path, columns: Mapping[str, str], encoding: str | None) -> list
         parts["report"] = columns["report"]
     studies = []
     for record in table.records:
-        where = table.place(record)
+        where = table.location(record)
         sections = {
             name: as_text(record.values.get(column), where=f"{where}: {column}")
             for name, column in parts.items()

@@ -124,7 +124,7 @@ class Judge:
             records = [self._record(case, results, at, options.explain) for at, case in enumerate(cases)]
         if notes:
             for case, record in zip(cases, records, strict=True):
-                if odd := text_notes([case], places=[""]):
+                if odd := text_notes([case], locations=[""]):
                     record["notes"] = [note.removeprefix("1 of 1 ").partition("; first: ")[0] for note in odd]
         return results, [as_bytes(record) for record in records]
 
@@ -190,7 +190,7 @@ def summary_records(results: Results, options: RequestOptions) -> list[dict[str,
 
 def notes_on(cases: Sequence[Case], results: Results) -> list[str]:
     """What the reader of the values should know; no text of a report."""
-    notes = text_notes(cases, places=[f"case {at}" for at in range(1, len(cases) + 1)])
+    notes = text_notes(cases, locations=[f"case {at}" for at in range(1, len(cases) + 1)])
     if any(column.endswith("_embedded") for scores in results.judges.values() for column in scores.columns):
         notes.append(
             "columns that end in _embedded run on radgauge's own offline reader and are not comparable with "

@@ -101,7 +101,7 @@ def cases_of(given: object, *, limits: Limits) -> list[Case]:
         raise InputError("cases must be a list of objects with candidate and reference")
     _check_number(given, limits)
     cases = [case_of(item, f"case {at}", number=at, limits=limits) for at, item in enumerate(given, start=1)]
-    check_unique(cases, places=[f"case {at}" for at in range(1, len(cases) + 1)])
+    check_unique(cases, locations=[f"case {at}" for at in range(1, len(cases) + 1)])
     return cases
 
 
