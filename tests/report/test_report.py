@@ -131,7 +131,7 @@ def test_percentiles_know_the_direction() -> None:
 
 def test_a_large_set_is_sampled_and_says_so(results: Results, cases: tuple[Case, ...]) -> None:
     report = build_report(results, cases=cases, resamples=10, permutations=50, most_cases=8)
-    assert len(report.browser.places) == 8
+    assert len(report.browser.case_numbers) == 8
     assert report.browser.studies_shown == 4
     page = render_page(report)
     assert "The browser holds 8 of 30 cases (4 of 15 studies" in page

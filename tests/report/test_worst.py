@@ -24,7 +24,7 @@ CASES = [
 @pytest.fixture(scope="module")
 def worst() -> tuple[WorstCase, ...]:
     results = rg.score(CASES, ["errors"])
-    return worst_cases(results, leading_judge(results), cases=CASES, most=3, reading=Readings())
+    return worst_cases(results, leading_judge(results), cases=CASES, max_cases=3, reading=Readings())
 
 
 def test_most_significant_errors_come_first(worst: tuple[WorstCase, ...]) -> None:

@@ -145,7 +145,7 @@ def _write_worst(
     from radgauge.analysis.leading import leading_judge
     from radgauge.report.appendix import worst_cases, write_worst
 
-    listed = worst_cases(results, leading_judge(results), cases=cases, most=most, reading=reading)
+    listed = worst_cases(results, leading_judge(results), cases=cases, max_cases=most, reading=reading)
     if not listed:
         raise UsageError("the list of cases needs their texts: give the reports with --reports")
     for file in files:

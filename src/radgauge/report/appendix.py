@@ -62,7 +62,7 @@ def significant_errors(results: Results) -> dict[Key, float]:
 
 
 def worst_cases(
-    results: Results, scores: Scores, *, cases: Sequence[Case], most: int, reading: Readings
+    results: Results, scores: Scores, *, cases: Sequence[Case], max_cases: int, reading: Readings
 ) -> tuple[WorstCase, ...]:
     """Cases with most clinically significant errors and the worst values of one judge.
 
@@ -70,7 +70,7 @@ def worst_cases(
         results: All scores, for the explanations.
         scores: The judge that orders cases with as many errors.
         cases: Their texts; a case without is left out.
-        most: How many.
+        max_cases: Number of cases.
         reading: For the explanations.
     """
     texts = {case.key: case for case in cases}
@@ -79,7 +79,7 @@ def worst_cases(
     name = metric_name(scores.columns[0]).name
     worst = []
     with reading.open_cache():
-        for row in rows[:most]:
+        for row in rows[:max_cases]:
             case = texts[scores.keys[row]].with_real_references()
             explained = explain_case(case, results, reading=reading, every=scores.judge not in TELLING)
             notes = explained.get(scores.judge) or next(iter(explained.values()), [])
@@ -132,11 +132,11 @@ def write_worst(path: Path, worst: Sequence[WorstCase]) -> None:
     """Write the list of cases as a workbook with marked words, or as CSV with the words in double brackets."""
     names = ["rank", "id", "system", "significant errors", "what is wrong", "reference", "candidate"]
     rows: list[list[Any]] = []
-    for rank, each in enumerate(worst, start=1):
-        count = None if math.isnan(each.significant) else int(each.significant)
-        texts = (each.case.references[0], each.case.candidate)
-        both = [pieces(text, spans) for text, spans in zip(texts, each.spans, strict=True)]
-        rows.append([rank, each.study, each.system, count, "; ".join(each.notes), *both])
+    for rank, worst_case in enumerate(worst, start=1):
+        count = None if math.isnan(worst_case.significant) else int(worst_case.significant)
+        texts = (worst_case.case.references[0], worst_case.case.candidate)
+        both = [pieces(text, spans) for text, spans in zip(texts, worst_case.spans, strict=True)]
+        rows.append([rank, worst_case.study, worst_case.system, count, "; ".join(worst_case.notes), *both])
     if path.suffix.lower() == ".xlsx":
         write_marked_sheet(path, names, rows)
         return
@@ -162,14 +162,14 @@ def marked(text: str, notes: Sequence[Sequence[object]], side: int) -> str:
         if not isinstance(kind, int) or not isinstance(spans, list):
             continue
         for start, end in zip(spans[::2], spans[1::2], strict=True):
-            for place in range(start, min(end, len(owner))):
-                if owner[place] < 0 or RANK[kind] > RANK[owner[place]]:
-                    owner[place] = kind
+            for position in range(start, min(end, len(owner))):
+                if owner[position] < 0 or RANK[kind] > RANK[owner[position]]:
+                    owner[position] = kind
     parts, start = [], 0
-    for place in range(1, len(owner) + 1):
-        if place < len(owner) and owner[place] == owner[start]:
+    for position in range(1, len(owner) + 1):
+        if position < len(owner) and owner[position] == owner[start]:
             continue
-        piece = escape(units[2 * start : 2 * place].decode("utf-16-le", "replace"))
+        piece = escape(units[2 * start : 2 * position].decode("utf-16-le", "replace"))
         parts.append(piece if owner[start] < 0 else f'<mark class="k{owner[start]}">{piece}</mark>')
-        start = place
+        start = position
     return "".join(parts)

@@ -41,7 +41,7 @@ class BrowserData:
     """The cases as the page's script reads them."""
 
     packed: str  # JSON, compressed (gzip), as base64 text
-    places: Mapping[Key, int]  # Key of each case in the browser -> its number there
+    case_numbers: Mapping[Key, int]  # Key of each case in the browser -> its number there
     cases: int  # How many cases there are in all
     studies: int  # How many studies there are in all
     studies_shown: int  # How many studies the browser holds
@@ -99,15 +99,15 @@ def browser_data(
         chosen = {study: _telling(packed) for study, packed in chosen.items()}
         fitting, all_notes = _fitting(chosen, room=room), False
     shown = [chosen[study] for study in rows_of if study in fitting]
-    places: dict[Key, int] = {}
+    case_numbers: dict[Key, int] = {}
     systems = packer.systems
     for packed in shown:
         for case in packed["c"]:
-            places[packed["i"], systems[case[0]]] = len(places)
+            case_numbers[packed["i"], systems[case[0]]] = len(case_numbers)
     text = _dense({**packer.head(), "studies": shown})
     return BrowserData(
         base64.b64encode(gzip.compress(text, 9, mtime=0)).decode(),
-        places,
+        case_numbers,
         len(keys),
         len(rows_of),
         len(shown),
@@ -135,8 +135,8 @@ def _fitting(studies: Mapping[str, dict[str, Any]], *, room: int) -> set[str]:
 def _telling(study: dict[str, Any]) -> dict[str, Any]:
     cases = []
     for case in study["c"]:
-        kept = {name: notes for name, notes in case[5].items() if name in TELLING}
-        cases.append([*case[:5], kept, *case[6:]])
+        telling_notes = {name: notes for name, notes in case[5].items() if name in TELLING}
+        cases.append([*case[:5], telling_notes, *case[6:]])
     return {**study, "c": cases}
 
 
@@ -154,8 +154,8 @@ def script_safe(text: str) -> str:
 def _order(studies: list[str], first: Sequence[str], sampled: bool, seed: int) -> list[str]:
     if sampled:
         studies = [studies[i] for i in np.random.default_rng(seed).permutation(len(studies))]
-    known = set(studies)
-    return list(dict.fromkeys([*(study for study in first if study in known), *studies]))
+    present = set(studies)
+    return list(dict.fromkeys([*(study for study in first if study in present), *studies]))
 
 
 class _Packer:
@@ -196,10 +196,14 @@ class _Packer:
     def study(self, study: str, rows: Sequence[int], *, every: bool = True) -> dict[str, Any]:
         """One study with its references and every system's case."""
         keys = self.results.keys_of_cases
-        known = [self.text_of[keys[row]] for row in rows if keys[row] in self.text_of]
-        references = list(known[0].with_real_references().references) if known else []
-        same = all(list(case.with_real_references().references) == references for case in known)
-        meta = {k: v for k, v in (known[0].meta if known else {}).items() if v and k != MISSING and len(v) <= 200}
+        with_text = [self.text_of[keys[row]] for row in rows if keys[row] in self.text_of]
+        references = list(with_text[0].with_real_references().references) if with_text else []
+        same = all(list(case.with_real_references().references) == references for case in with_text)
+        meta = {
+            k: v
+            for k, v in (with_text[0].meta if with_text else {}).items()
+            if v and k != MISSING and len(v) <= 200
+        }
         return {
             "i": study,
             "r": references,
@@ -211,17 +215,17 @@ class _Packer:
         key = self.results.keys_of_cases[row]
         values = [[_short(value) for value in scores.values[row]] for scores in self.scores]
         reasons = {
-            place: self.reasons.setdefault(scores.reasons[key], len(self.reasons))
-            for place, scores in enumerate(self.scores)
+            number: self.reasons.setdefault(scores.reasons[key], len(self.reasons))
+            for number, scores in enumerate(self.scores)
             if key in scores.reasons
         }
-        places = [None if math.isnan(p) else round(float(p)) for p in self.percentiles[row]]
+        rounded = [None if math.isnan(p) else round(float(p)) for p in self.percentiles[row]]
         notes = explain_case(case, self.results, reading=self.reading, every=every) if case is not None else {}
         packed: list[Any] = [
             self.systems.index(key[1]),
             case.candidate if case is not None else None,
             values,
-            places,
+            rounded,
             reasons,
             notes,
             self.human.get(key, []),
@@ -238,16 +242,16 @@ def _short(value: float) -> float | None:
 def _human_lines(judgments: Judgments) -> dict[Key, list[list[str]]]:
     """Key -> [what, mean, single raters]."""
     lines: dict[Key, list[list[str]]] = {}
-    asked = []
+    sources = []
     if judgments.ratings:
-        asked.append(("rating", judgments.mean_ratings(), judgments.ratings, "rating"))
+        sources.append(("rating", judgments.mean_ratings(), judgments.ratings, "rating"))
     if judgments.errors:
         mean = judgments.mean_errors()
-        asked += [
+        sources += [
             ("errors", mean, judgments.errors, "errors_total"),
             ("significant errors", mean, judgments.errors, "errors_significant"),
         ]
-    for what, mean, raters, column in asked:
+    for what, mean, raters, column in sources:
         for row, key in enumerate(mean.keys):
             singles = [f"{scores.column(column)[row]:g}" for scores in raters.values()]
             value = number(float(mean.column(column)[row]), 2)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # The pictures of the case browser: small copies inside the page, as many as there is room for.
 
-LONGEST = 384
+MAX_PICTURE_SIZE = 384
 """Pixels of the longer side of a picture in the page."""
 ROOM = 6_000_000
 """Bytes for all pictures."""
@@ -55,15 +55,15 @@ class PagePictures:
 
     def notes(self) -> list[str]:
         """What the page says of pictures that are not there."""
-        said = []
+        sentences = []
         if self.no_room:
-            said.append(
+            sentences.append(
                 f"Pictures of {self.no_room:,} of {self.no_room + self.studies:,} studies are left out to keep "
                 "this file small."
             )
         if self.unreadable:
-            said.append(f"{self.unreadable:,} pictures could not be read.")
-        return said
+            sentences.append(f"{self.unreadable:,} pictures could not be read.")
+        return sentences
 
 
 def page_pictures(
@@ -71,7 +71,7 @@ def page_pictures(
     *,
     shown: Collection[str],
     first: Sequence[str] = (),
-    longest: int = LONGEST,
+    max_pixels: int = MAX_PICTURE_SIZE,
     room: int = ROOM,
 ) -> PagePictures:
     """Pack the pictures of the studies in the browser.
@@ -80,7 +80,7 @@ def page_pictures(
         cases: With their images.
         shown: Studies that the browser holds.
         first: Studies whose pictures come first when there is no room for all.
-        longest: Pixels of a picture's longer side at most; 0: no pictures.
+        max_pixels: Pixels of a picture's longer side at most; 0: no pictures.
         room: Bytes at most.
     """
     from radgauge.images import web_picture  # most reports have no pictures
@@ -90,14 +90,14 @@ def page_pictures(
     order = [*dict.fromkeys(study for study in (*first, *(case.id for case in cases)) if study in images)]
     packed: dict[str, list[dict[str, Any]]] = {}
     used, no_room, unreadable = 0, 0, 0
-    for study in order if longest else ():
+    for study in order if max_pixels else ():
         if used >= room:
             no_room += 1
             continue
         records = []
         for path in images[study]:
             try:
-                records.append(picture_record(web_picture(path, max_size=longest), name=path.name))
+                records.append(picture_record(web_picture(path, max_size=max_pixels), name=path.name))
             except ImageError:
                 unreadable += 1
         size = sum(len(record["data"]) for record in records)
@@ -160,7 +160,7 @@ def build_report(
     permutations: int = 10_000,
     correction: Correction = "holm",
     most_cases: int = MOST_CASES,
-    picture_size: int = LONGEST,
+    picture_size: int = MAX_PICTURE_SIZE,
     appendix: int = 0,
     before: Results | None = None,
     paper: PaperStyle | None = None,
@@ -210,7 +210,9 @@ def build_report(
         shown[section] = (*shown.get(section, ()), *(plot.key for plot in drawn))
 
     interval_name = f"{100 * how.level:.3g} % intervals"
-    limits = {each.columns[0]: each.metric.range for each in results.judges.values() if each.metric is not None}
+    limits = {
+        scores.columns[0]: scores.metric.range for scores in results.judges.values() if scores.metric is not None
+    }
     tables["summary"] = s.summary_table(
         lines, key="summary", title=f"Corpus values with {interval_name}", columns=metrics, limits=limits
     )
@@ -219,10 +221,10 @@ def build_report(
         title_all = f"Every output with {interval_name}"
         tables["outputs"] = s.summary_table(lines, key="outputs", title=title_all, columns=columns, limits=limits)
     plots.update({plot.key: plot for plot in s.summary_plots(lines, metrics)})
-    found: Sequence[SystemComparison] = []
+    system_comparisons: Sequence[SystemComparison] = []
     if len(systems) > 1:
         try:
-            found = compare(
+            system_comparisons = compare(
                 results,
                 baseline=baseline if baseline is not None else leading_system(results),
                 correction=correction,
@@ -232,14 +234,16 @@ def build_report(
         except InputError as error:  # systems on different studies: the rest of the report stands
             notes = (*notes, f"systems are not compared: {error}")
         else:
-            tables["comparison"] = s.comparison_table(found, note=_corpus_note(results))
-    every = {c: r for each in results.judges.values() for c, r in zip(each.columns, each.ranges, strict=True)}
+            tables["comparison"] = s.comparison_table(system_comparisons, note=_corpus_note(results))
+    every = {
+        c: r for scores in results.judges.values() for c, r in zip(scores.columns, scores.ranges, strict=True)
+    }
     chosen = (paper or PaperStyle()).chosen(columns, metrics)
     tables["paper"] = paper_table(
         lines,
         columns=chosen,
         limits=every,
-        comparisons=found,
+        comparisons=system_comparisons,
         style=paper,
         permutations=permutations,
         correction=correction,
@@ -249,8 +253,8 @@ def build_report(
     if appendix:
         from radgauge.report.appendix import worst_cases
 
-        worst = worst_cases(results, leading_judge(results), cases=texts, most=appendix, reading=shared)
-    first = [*(each.study for each in worst), *(each.key[0] for each in disputed)]
+        worst = worst_cases(results, leading_judge(results), cases=texts, max_cases=appendix, reading=shared)
+    first = [*(case.study for case in worst), *(case.key[0] for case in disputed)]
     browser = browser_data(
         results,
         cases=texts,
@@ -262,9 +266,9 @@ def build_report(
     )
     pictures = page_pictures(
         texts,
-        shown={study for study, _ in browser.places},
+        shown={study for study, _ in browser.case_numbers},
         first=first,
-        longest=picture_size,
+        max_pixels=picture_size,
     )
     changed = None
     if before is not None:
@@ -278,9 +282,9 @@ def build_report(
             changed.comparisons, key="changes", title="Each system now against itself before, on the same studies"
         )
         if changed.column:
-            tables["flips"] = s.flip_table(changed, browser.places)
+            tables["flips"] = s.flip_table(changed, browser.case_numbers)
     if disputed:
-        tables["disagreement"] = s.disagreement_table(disputed, browser.places)
+        tables["disagreement"] = s.disagreement_table(disputed, browser.case_numbers)
     alignment, draws = None, 0
     if judgments is not None:
         from radgauge.report import radiologists as people
@@ -304,7 +308,7 @@ def build_report(
                 tables["failure_modes"] = people.failure_table(failure_modes(judgments))
             except InputError as error:  # groups on different studies: the rest of the report stands
                 notes = (*notes, f"no failure modes: {error}")
-        add("radiologists", *people.scatter_plots(results, judgments, alignment, browser.places))
+        add("radiologists", *people.scatter_plots(results, judgments, alignment, browser.case_numbers))
     if (agreeing := s.correlation_section(results)) is not None:
         tables["correlations"] = agreeing[0]
         add("correlations", agreeing[1])
@@ -324,9 +328,9 @@ def build_report(
         results,
         cases=texts,
         alignment=alignment,
-        places=browser.places,
+        case_numbers=browser.case_numbers,
         reading=shared,
-        comparisons=found,
+        comparisons=system_comparisons,
         changed=changed,
         collapsed=collapsed,
     )
@@ -344,7 +348,7 @@ def build_report(
             methods_text(
                 results,
                 lines=lines,
-                comparisons=found,
+                comparisons=system_comparisons,
                 alignment=alignment,
                 judgments=judgments.name if judgments is not None else "",
                 draws=draws,
@@ -364,7 +368,7 @@ def build_report(
         verdict=verdict,
         appendix=worst,
         columns=tuple(metric_name(column) for column in metrics),
-        bibliography=bibliography([judge_name(each) for each in results.judges.values()]),
+        bibliography=bibliography([judge_name(scores) for scores in results.judges.values()]),
         about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
         pictures=pictures,
     )
@@ -389,8 +393,8 @@ def _corpus_note(results: Results) -> str:
     names = []
     for scores in results.judges.values():
         own = scores.of_system(scores.systems[0])
-        value, known = float(own.corpus_scores(*sums(own.rows))[0]), own.headline[~np.isnan(own.headline)]
-        if len(known) and abs(value - float(known.mean())) > 1e-9:
+        value, present = float(own.corpus_scores(*sums(own.rows))[0]), own.headline[~np.isnan(own.headline)]
+        if len(present) and abs(value - float(present.mean())) > 1e-9:
             names.append(metric_name(scores.columns[0]).name)
     if not names:
         return ""
@@ -409,8 +413,8 @@ def _named_as(results: Results, cases: Sequence[Case]) -> list[Case]:
 
 
 def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:
-    known = {case.key for case in cases}
-    absent = [key for key in results.keys_of_cases if key not in known]
+    keys_with_text = {case.key for case in cases}
+    absent = [key for key in results.keys_of_cases if key not in keys_with_text]
     if not cases or not absent:
         return ()
     if len(absent) == len(results.keys_of_cases):
@@ -421,8 +425,8 @@ def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:
     return (f"{len(absent)} of {len(results.keys_of_cases)} scored cases have no text, first {absent[0]}",)
 
 
-def _agreements(found: Alignment | None) -> tuple[str, ...]:
-    if found is None:
+def _agreements(alignment: Alignment | None) -> tuple[str, ...]:
+    if alignment is None:
         return ()
     from radgauge.core.wording import interval, number
     from radgauge.report import radiologists as people
@@ -430,8 +434,9 @@ def _agreements(found: Alignment | None) -> tuple[str, ...]:
     return tuple(
         f"{people.TARGETS.get(ceiling.target, ceiling.target)}: "
         + ", ".join(
-            f"{each.name} {number(each.interval.value)} {interval(each.interval.low, each.interval.high)}"
-            for each in ceiling.agreements
+            f"{agreement.name} {number(agreement.interval.value)} "
+            f"{interval(agreement.interval.low, agreement.interval.high)}"
+            for agreement in ceiling.agreements
         )
-        for ceiling in found.ceilings
+        for ceiling in alignment.ceilings
     )

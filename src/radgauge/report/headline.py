@@ -81,17 +81,19 @@ def system_answer(line: SystemComparison, *, among: int, replies: Sequence[Answe
         )
     else:
         better = line.result.better == "a"
-        place = f", the next best{ranked}" if ranked and better else ""
-        answer = f"{line.system} is {'better' if better else 'worse'} than {line.baseline}{place}: {difference}"
+        qualifier = f", the next best{ranked}" if ranked and better else ""
+        answer = (
+            f"{line.system} is {'better' if better else 'worse'} than {line.baseline}{qualifier}: {difference}"
+        )
     return f"{answer}.{silence(replies, line)}"
 
 
 def silence(replies: Sequence[Answers], line: SystemComparison) -> str:
     """How many studies each of the two answered, if either left any out."""
-    pair = [each for name in (line.system, line.baseline) for each in replies if each.system == name]
-    if not any(each.missing for each in pair):
+    pair = [reply for name in (line.system, line.baseline) for reply in replies if reply.system == name]
+    if not any(reply.missing for reply in pair):
         return ""
-    counts = ", ".join(f"{each.answered:,} of {each.asked:,} ({each.system})" for each in pair)
+    counts = ", ".join(f"{reply.answered:,} of {reply.asked:,} ({reply.system})" for reply in pair)
     return f" This leaves out what was not answered: {counts} studies were."
 
 
@@ -148,7 +150,7 @@ def _nothing_detected(column: str, lines: Sequence[SystemComparison]) -> tuple[s
     if not column.endswith("errors_f1") or not values or max(values) > 0 or any(map(math.isnan, values)):
         return None
     line = compared[0]
-    several = len({name for each in compared for name in (each.system, each.baseline)}) > 2
+    several = len({name for comparison in compared for name in (comparison.system, comparison.baseline)}) > 2
     names = f"{line.system}, {line.baseline} and every other" if several else f"{line.system} and {line.baseline}"
     return (
         f"No system here beats a constant report: {metric_name(column).name} is 0 for {names}, as for a normal "
@@ -189,8 +191,8 @@ def metric_answer(alignment: Alignment) -> tuple[str, list[str]]:
     }
 
     def described(column: str) -> str:
-        found = lines[column].interval
-        return f"{metric_name(column).name} {number(found.value, 2)} {interval(found.low, found.high)}"
+        estimate = lines[column].interval
+        return f"{metric_name(column).name} {number(estimate.value, 2)} {interval(estimate.low, estimate.high)}"
 
     if ranking is None:
         column, correlation = next(iter(lines.items()))
@@ -201,8 +203,8 @@ def metric_answer(alignment: Alignment) -> tuple[str, list[str]]:
             [f"{described(column)} on {alignment.cases} rated reports."],
         )
     first = ranking.judges[0]
-    level = [each.name for each in ranking.judges[1:] if each.cluster == first.cluster]
-    behind = [each.name for each in ranking.judges if each.cluster != first.cluster]
+    level = [judge.name for judge in ranking.judges[1:] if judge.cluster == first.cluster]
+    behind = [judge.name for judge in ranking.judges if judge.cluster != first.cluster]
     best = metric_name(first.name).name
     if not lines[first.name].interval.low > 0:
         answer = "No metric here is shown to agree with the raters."
@@ -215,7 +217,7 @@ def metric_answer(alignment: Alignment) -> tuple[str, list[str]]:
         answer = f"{best} agrees best with the raters, beyond chance: τ-b {number(lines[first.name].value, 2)}."
     reasons = [f"Kendall τ-b on {alignment.cases} rated reports: {'; '.join(described(n) for n in lines)}."]
     if behind:
-        groups = len({each.cluster for each in ranking.judges})
+        groups = len({judge.cluster for judge in ranking.judges})
         reasons.append(
             f"Behind {'them' if level else 'it'}, unlikely to be chance: {listed(behind)}. The order between the "
             f"{groups} groups can be trusted, the order within a group cannot."

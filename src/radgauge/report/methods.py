@@ -96,7 +96,9 @@ def _texts(source: Mapping[str, Any]) -> str:
         "both": "the findings and impression sections of each report",
     }.get(str(section), "the complete reports, no section was chosen")
     files = ", ".join(
-        f"{each.get('name')} ({each.get('rows')} rows)" for each in source.get("sources") or () if each.get("name")
+        f"{entry.get('name')} ({entry.get('rows')} rows)"
+        for entry in source.get("sources") or ()
+        if entry.get("name")
     )
     rows = f"of the split {split}" if split else "of all rows, without a choice of split"
     return (
@@ -117,10 +119,10 @@ def not_judged_rows(results: Results) -> list[tuple[str, str, str, int]]:
 
 def source_rows(header: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """(file, sha256, rows) of the inputs: reports behind the scores, and judgments."""
-    given = header.get("input") or {}
+    input_header = header.get("input") or {}
     return [
         (str(source.get("name", "")), str(source.get("sha256", "")), str(source.get("rows", "")))
-        for source in (*given.get("sources", []), *header.get("judgments", []))
+        for source in (*input_header.get("sources", []), *header.get("judgments", []))
     ]
 
 

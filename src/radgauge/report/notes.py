@@ -20,7 +20,7 @@ KINDS = ("matched", "missing", "added", "changed", "contradicted", "info")
 READER = "findings"
 """Name of the highlights that come from the embedded reader alone."""
 
-MOST_NOTES, LONGEST = 40, 240
+MAX_NOTES, MAX_LENGTH = 40, 240
 
 
 TELLING = ("errors", "llm_errors", READER)
@@ -44,7 +44,7 @@ def explain_case(
         reading: Shared readings.
         every: False explains the most telling judges only (`TELLING`).
     """
-    found: dict[str, list[list[Any]]] = {}
+    by_metric: dict[str, list[list[Any]]] = {}
     real = case.with_real_references()
     able = bool(case.candidate.strip()) and bool(real.references)
     for name, scores in results.judges.items():
@@ -55,13 +55,13 @@ def explain_case(
             continue
         notes = _packed(explanation, real, reading)
         if notes:
-            found[name] = notes
-    if able and not any(name in found for name in ("errors", "llm_errors")):
-        found = {
+            by_metric[name] = notes
+    if able and not any(name in by_metric for name in ("errors", "llm_errors")):
+        by_metric = {
             READER: _packed(Explanation(READER, {}, reader_notes(real, reading=reading)), real, reading),
-            **found,
+            **by_metric,
         }
-    return found
+    return by_metric
 
 
 def reader_notes(case: Case, *, reading: Readings) -> tuple[Note, ...]:
@@ -91,18 +91,18 @@ def reader_notes(case: Case, *, reading: Readings) -> tuple[Note, ...]:
 
 
 def _by_concept(mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
-    found: dict[str, list[Mention]] = {}
+    by_concept: dict[str, list[Mention]] = {}
     for mention in mentions:
         if mention.kind != "anatomy" and mention.form != "implied" and mention.attributes.context == "current":
-            found.setdefault(mention.concept, []).append(mention)
-    return found
+            by_concept.setdefault(mention.concept, []).append(mention)
+    return by_concept
 
 
 def _compared(
     name: str, left: list[Mention], right: list[Mention], spans: tuple[tuple[Span, ...], tuple[Span, ...]]
 ) -> Note:
-    said, says = {m.assertion for m in left}, {m.assertion for m in right}
-    if said.isdisjoint(says):
+    left_assertions, right_assertions = {m.assertion for m in left}, {m.assertion for m in right}
+    if left_assertions.isdisjoint(right_assertions):
         text = f"{name}: {left[0].assertion} in the reference, {right[0].assertion} in the candidate"
         return Note("contradicted", text, *spans)
     apart = []
@@ -119,11 +119,11 @@ def _compared(
 
 def _packed(explanation: Explanation, case: Case, reading: Readings) -> list[list[Any]]:
     packed = []
-    for note in explanation.notes[:MOST_NOTES]:
+    for note in explanation.notes[:MAX_NOTES]:
         kind = KINDS.index(note.kind) if note.kind in KINDS else KINDS.index("info")
         chosen = note.data.get("reference", 0)
         which = chosen if isinstance(chosen, int) and 0 <= chosen < len(case.references) else 0
-        text = note.text if len(note.text) <= LONGEST else note.text[: LONGEST - 1] + "…"
+        text = note.text if len(note.text) <= MAX_LENGTH else note.text[: MAX_LENGTH - 1] + "…"
         packed.append(
             [
                 kind,
@@ -157,20 +157,20 @@ _ROLES = {"side": "side", "severity": "severity", "change": "change", "position"
 
 def _wrong(note: Note, text: str, spans: Sequence[Span], reading: Readings) -> Sequence[Span]:
     if words := note.data.get("unread"):
-        return _places(words, text)
+        return _spans_of_words(words, text)
     if note.kind != "changed" or "attribute" not in note.data:
         return spans
     return _wrong_words(text, spans, note.data["attribute"], reading=reading)
 
 
-def _places(words: Sequence[str], text: str) -> list[Span]:
+def _spans_of_words(words: Sequence[str], text: str) -> list[Span]:
     """Where words that were not understood stand; a word stands in one of the two texts only.
 
-    >>> _places(["zorb"], "The Zorb and the zorbs.")
+    >>> _spans_of_words(["zorb"], "The Zorb and the zorbs.")
     [(4, 8)]
     """
     pattern = "|".join(map(re.escape, words))
-    return [found.span() for found in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE)]
+    return [match.span() for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE)]
 
 
 def _wrong_words(text: str, spans: Sequence[Span], attribute: object, *, reading: Readings) -> Sequence[Span]:
@@ -183,12 +183,12 @@ def _wrong_words(text: str, spans: Sequence[Span], attribute: object, *, reading
     (read,) = reading.of(ReportReader(), [text])
     ours = {number for number, mention in enumerate(read.mentions) if (mention.start, mention.end) in set(spans)}
     telling = [modifier for modifier in read.modifiers if modifier.role == role]
-    found = [modifier for modifier in telling if modifier.mention in ours]
-    if not found:  # it may describe the place: "left apical pneumothorax"
-        said = [read.sentences[read.mentions[number].sentence] for number in ours]
-        near = [m for m in telling if any(each.start <= m.start < each.end for each in said)]
-        found = near if len(near) == 1 else []
-    return [(modifier.start, modifier.end) for modifier in found] or spans
+    wrong = [modifier for modifier in telling if modifier.mention in ours]
+    if not wrong:  # it may describe the place: "left apical pneumothorax"
+        own_sentences = [read.sentences[read.mentions[number].sentence] for number in ours]
+        near = [m for m in telling if any(own.start <= m.start < own.end for own in own_sentences)]
+        wrong = near if len(near) == 1 else []
+    return [(modifier.start, modifier.end) for modifier in wrong] or spans
 
 
 def _utf16(text: str, spans: Sequence[Span]) -> list[int]:

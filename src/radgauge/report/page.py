@@ -56,7 +56,7 @@ def render_page(report: Report) -> str:
             css=style,
             js=script,
             script_hash=f"'sha256-{digest}'",
-            marks=[series_mark(place) for place in range(len(report.systems))],
+            marks=[series_mark(index) for index in range(len(report.systems))],
             data=report.browser.packed,
             pictures=report.pictures.packed,
             table_texts=script_safe(json.dumps(forms, ensure_ascii=False)),
@@ -102,13 +102,14 @@ def _there(report: Report, anchor: str) -> bool:
 
 def _sampled(report: Report) -> str:
     browser = report.browser
-    said = []
+    sentences = []
     if browser.studies_shown < browser.studies:
-        said.append(
-            f"The browser holds {len(browser.places):,} of {browser.cases:,} cases ({browser.studies_shown:,} of "
+        sentences.append(
+            f"The browser holds {len(browser.case_numbers):,} of {browser.cases:,} cases "
+            f"({browser.studies_shown:,} of "
             f"{browser.studies:,} studies: the most disputed and a random sample, seed {report.about['seed']}) to "
             "keep this file small. Every number above is of all cases."
         )
     if not browser.all_notes:
-        said.append("For the same reason only the findings are explained, not every metric.")
-    return " ".join([*said, *report.pictures.notes()])
+        sentences.append("For the same reason only the findings are explained, not every metric.")
+    return " ".join([*sentences, *report.pictures.notes()])

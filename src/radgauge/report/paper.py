@@ -116,8 +116,8 @@ def paper_table(
             return Cell("–")
         show = functools.partial(style.number, scaled=column not in unscaled)
         text = show(line.value)
-        known = style.intervals and not (math.isnan(line.low) or math.isnan(line.high))
-        small = f"[{show(line.low)}, {show(line.high)}]" if known else ""
+        has_interval = style.intervals and not (math.isnan(line.low) or math.isnan(line.high))
+        small = f"[{show(line.low)}, {show(line.high)}]" if has_interval else ""
         mark = "†" if (system, column) in marked else ""
         return Cell(text + mark, small, strong=text == best[column], value=line.value)
 
@@ -168,14 +168,14 @@ def _best(
     scaled: bool,
 ) -> str | None:
     """How the best value prints, if only one system has it."""
-    known = [
+    comparable = [
         values[s, column] for s in systems if (s, column) in values and not math.isnan(values[s, column].value)
     ]
-    if len(known) < 2:
+    if len(comparable) < 2:
         return None
-    top = (max if known[0].higher_is_better else min)(line.value for line in known)
+    top = (max if comparable[0].higher_is_better else min)(line.value for line in comparable)
     shown = style.number(top, scaled=scaled)
-    return shown if sum(style.number(line.value, scaled=scaled) == shown for line in known) == 1 else None
+    return shown if sum(style.number(line.value, scaled=scaled) == shown for line in comparable) == 1 else None
 
 
 def _footnote(
@@ -187,23 +187,29 @@ def _footnote(
     cases: set[int],
     unscaled: Sequence[str],
 ) -> str:
-    said = ["Bold: best value, unless two print the same."]
+    sentences = ["Bold: best value, unless two print the same."]
     if style.intervals and lines:
-        said.append(f"Brackets: {100 * lines[0].level:.3g} % bootstrap intervals.")
+        sentences.append(f"Brackets: {100 * lines[0].level:.3g} % bootstrap intervals.")
     if comparisons:
         corrected = {"holm": ", Holm-corrected", "bh": ", Benjamini-Hochberg-corrected"}.get(correction, "")
         baseline = style.names.get(comparisons[0].baseline, comparisons[0].baseline)
-        said.append(f"†: differs from {baseline} (paired permutation test{corrected}, p < {ALPHA}).")
+        sentences.append(f"†: differs from {baseline} (paired permutation test{corrected}, p < {ALPHA}).")
         if permutations:
-            said.append(f"The smallest p that {permutations:,} permutations give is {1 / (permutations + 1):.1g}.")
+            sentences.append(
+                f"The smallest p that {permutations:,} permutations give is {1 / (permutations + 1):.1g}."
+            )
     if style.scale != 1:
         but = f" but for {', '.join(sorted(unscaled))}, whose range is another" if unscaled else ""
-        said.append(f"Values and intervals times {style.scale:g}{but}.")
-    few, most = min(cases, default=0), max(cases, default=0)
-    said.append(f"n = {most} reports per system." if few == most else f"n = {few} to {most} reports per system.")
+        sentences.append(f"Values and intervals times {style.scale:g}{but}.")
+    min_cases, max_cases = min(cases, default=0), max(cases, default=0)
+    sentences.append(
+        f"n = {max_cases} reports per system."
+        if min_cases == max_cases
+        else f"n = {min_cases} to {max_cases} reports per system."
+    )
     if any(line.column.endswith("_embedded") for line in lines):
-        said.append("Embedded: radgauge's own models, not comparable with published numbers.")
-    return " ".join(said)
+        sentences.append("Embedded: radgauge's own models, not comparable with published numbers.")
+    return " ".join(sentences)
 
 
 def p_paper(p: float) -> str:
@@ -222,8 +228,8 @@ def bibliography(judges: Sequence[str]) -> str:
     True
     """
     entries = _entries()
-    wanted = [name for judge in judges for name in _PAPERS.get(judge, (judge,)) if name in entries]
-    return "\n".join(entries[name] for name in dict.fromkeys([*wanted, "radgauge"]))
+    keys = [name for judge in judges for name in _PAPERS.get(judge, (judge,)) if name in entries]
+    return "\n".join(entries[name] for name in dict.fromkeys([*keys, "radgauge"]))
 
 
 _PAPERS = {
@@ -240,4 +246,4 @@ _PAPERS = {
 def _entries() -> dict[str, str]:
     text = (files("radgauge.render") / "data" / "references.bib").read_text(encoding="utf-8")
     text = text.replace("VERSION", radgauge.__version__)
-    return {found[1]: found[0] for found in re.finditer(r"@\w+\{(\w+),\n.*?\n\}\n", text, re.S)}
+    return {match[1]: match[0] for match in re.finditer(r"@\w+\{(\w+),\n.*?\n\}\n", text, re.S)}

@@ -23,14 +23,14 @@ TARGETS = {"rating": "rating", "total": "errors", "significant": "significant er
 KINDS = {"kendall_b": "Kendall τ-b", "kendall_c": "Kendall τ-c", "spearman": "Spearman ρ", "pearson": "Pearson r"}
 
 
-def radiologist_table(found: Alignment) -> Table:
+def radiologist_table(alignment: Alignment) -> Table:
     """Agreement of every metric with the mean radiologist, by target, with the radiologists' own agreement."""
-    targets = list(dict.fromkeys(line.target for line in found.lines))
-    lines = {(line.column, line.target): line for line in found.lines if line.rater == "mean"}
+    targets = list(dict.fromkeys(line.target for line in alignment.lines))
+    lines = {(line.column, line.target): line for line in alignment.lines if line.rater == "mean"}
     columns = list(dict.fromkeys(column for column, _ in lines))
     first = {name: lines[name, targets[0]].correlation.value for name in columns if (name, targets[0]) in lines}
-    columns.sort(key=lambda name: -_known(first.get(name, math.nan)))  # counts are held against counts alone
-    clusters = {each.name: each.cluster for each in found.ranking.judges} if found.ranking else {}
+    columns.sort(key=lambda name: -_or_lowest(first.get(name, math.nan)))  # counts are held against counts alone
+    clusters = {judge.name: judge.cluster for judge in alignment.ranking.judges} if alignment.ranking else {}
     rows, records = [], []
     for column in columns:
         row: list[Value] = [Cell(metric_name(column).name, value=column, hint=f"column {column}")]
@@ -53,15 +53,15 @@ def radiologist_table(found: Alignment) -> Table:
                     "not_judged": line.not_judged,
                 }
             )
-        liked = found.preferences.get(column)
+        liked = alignment.preferences.get(column)
         row += [share(None if liked is None else liked.interval.value, 0), str(clusters.get(column, "–"))]
         rows.append(row)
-    if found.ceilings:
-        ceiling = {each.target: each.leave_one_out.mean for each in found.ceilings}
-        among = [ceiling.get(target) for target in targets]
-        own = ("–" if each is None else bounded(each) for each in among)
+    if alignment.ceilings:
+        leave_one_out = {ceiling.target: ceiling.leave_one_out.mean for ceiling in alignment.ceilings}
+        among = [leave_one_out.get(target) for target in targets]
+        own = ("–" if estimate is None else bounded(estimate) for estimate in among)
         rows.append(["one radiologist against the others", *own, "", ""])
-    kind = KINDS[found.lines[0].correlation.kind]
+    kind = KINDS[alignment.lines[0].correlation.kind]
     names = (*(TARGETS.get(target, target) for target in targets), "preferred", "cluster")
     return table(
         "metric",
@@ -73,12 +73,12 @@ def radiologist_table(found: Alignment) -> Table:
     )
 
 
-def pairs_table(found: Alignment) -> Table | None:
+def pairs_table(alignment: Alignment) -> Table | None:
     """Is one metric better than another?"""
-    if not found.pairs:
+    if not alignment.pairs:
         return None
     rows, records = [], []
-    for pair in found.pairs:
+    for pair in alignment.pairs:
         gap, test = pair.difference.interval, pair.tests[0]
         name = test.test.method if test.test is not None else "–"
         rows.append(
@@ -105,23 +105,23 @@ def pairs_table(found: Alignment) -> Table | None:
                 "p_test_adjusted": test.p_adjusted,
             }
         )
-    method = next((t.test.method for p in found.pairs for t in p.tests if t.test is not None), "test")
+    method = next((t.test.method for p in alignment.pairs for t in p.tests if t.test is not None), "test")
     return table(
         *("better", "than", "difference", Column("p bootstrap", format=p_value, significant=0.05)),
         Column("r between", format=lambda r: number(r, 2)),
         Column(f"p {method}", format=p_value, significant=0.05),
         key="pairs",
-        title=f"Every two metrics on {TARGETS.get(found.lines[0].target, found.lines[0].target)}",
+        title=f"Every two metrics on {TARGETS.get(alignment.lines[0].target, alignment.lines[0].target)}",
         rows=rows,
         records=records,
     )
 
 
-def failure_table(found: Sequence[FailureModes]) -> Table:
+def failure_table(failures: Sequence[FailureModes]) -> Table:
     """Candidate groups with more errors of a kind than another: rows that either test finds, records of all."""
     rows: list[Row] = []
     records = []
-    for part in found:
+    for part in failures:
         for mode in part.modes:
             one, other = mode.two_sample, mode.paired
             if one.significant or other.significant:
@@ -159,14 +159,14 @@ def failure_table(found: Sequence[FailureModes]) -> Table:
 
 
 def scatter_plots(
-    results: Results, judgments: Judgments, found: Alignment, places: Mapping[Key, int]
+    results: Results, judgments: Judgments, alignment: Alignment, case_numbers: Mapping[Key, int]
 ) -> list[Plot]:
     """Every headline against the mean radiologist on the first target."""
-    target = found.lines[0].target
+    target = alignment.lines[0].target
     mean = judgments.mean_ratings() if target == "rating" else judgments.mean_errors()
     human = mean.column("rating" if target == "rating" else f"errors_{target}")
     goal = dict(zip(mean.keys, human.tolist(), strict=True))
-    lines = {line.column: line for line in found.lines if (line.target, line.rater) == (target, "mean")}
+    lines = {line.column: line for line in alignment.lines if (line.target, line.rater) == (target, "mean")}
     systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
     plots = []
     for scores in results.judges.values():
@@ -174,7 +174,7 @@ def scatter_plots(
         got = lines[column].correlation
         name, sign = KINDS[got.kind].split()
         points = [
-            (float(value), goal[key], systems.index(key[1]), places.get(key, -1))
+            (float(value), goal[key], systems.index(key[1]), case_numbers.get(key, -1))
             for key, value in zip(scores.keys, scores.headline, strict=True)
             if key in goal
         ]
@@ -192,5 +192,5 @@ def scatter_plots(
     return plots
 
 
-def _known(value: float) -> float:
+def _or_lowest(value: float) -> float:
     return -2.0 if math.isnan(value) else value

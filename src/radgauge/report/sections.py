@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 def named(column: str, higher_is_better: bool, limits: tuple[float, float] | None = None) -> Cell:
     """A column's name for people with its direction; a tooltip tells the rest."""
-    known = metric_name(column)
-    return Cell(f"{known.name} {arrow(higher_is_better)}", value=column, hint=known.hint(higher_is_better, limits))
+    label = metric_name(column)
+    return Cell(f"{label.name} {arrow(higher_is_better)}", value=column, hint=label.hint(higher_is_better, limits))
 
 
 def summary_table(
@@ -126,10 +126,10 @@ def comparison_table(
         spans.setdefault(line.column, []).extend([gap.low, gap.high, gap.value])
     before = ""
     for line in lines:
-        found, effect = line.result, line.result.effect
-        p = found.p_shown
+        test, effect = line.result, line.result.effect
+        p = test.p_shown
         counts = [round(share * effect.n) for share in (effect.wins, effect.ties, effect.losses) if effect.n]
-        gap = found.difference
+        gap = test.difference
         series = systems.index(line.system)
         mark = strip(
             [(series, gap.value, gap.low, gap.high)],
@@ -139,12 +139,12 @@ def comparison_table(
         ).inline()
         verdict = "no difference shown"
         if p < 0.05:
-            verdict = "better" if found.better == "a" else "worse"
+            verdict = "better" if test.better == "a" else "worse"
             if line.negligible:
                 verdict = "negligible"
         rows.append(
             (
-                replace(named(line.column, found.higher_is_better), again=before == line.column),
+                replace(named(line.column, test.higher_is_better), again=before == line.column),
                 line.system,
                 bounded(gap, signed),
                 Cell("", plot=mark),
@@ -152,28 +152,28 @@ def comparison_table(
                 Cell(verdict, strong=p < 0.05),
                 Cell(_two(effect.d_z), value=effect.d_z),
                 " / ".join(map(str, counts)) or "–",
-                found.n,
+                test.n,
             )
         )
         before = line.column
         records.append(
             {
                 "metric": line.column,
-                "higher_is_better": found.higher_is_better,
+                "higher_is_better": test.higher_is_better,
                 "system": line.system,
                 "baseline": line.baseline,
-                "value": found.value_a,
-                "baseline_value": found.value_b,
+                "value": test.value_a,
+                "baseline_value": test.value_b,
                 "difference": gap.value,
                 "low": gap.low,
                 "high": gap.high,
-                "p": found.p,
-                "p_adjusted": found.p_adjusted,
+                "p": test.p,
+                "p_adjusted": test.p_adjusted,
                 "d_z": effect.d_z,
                 "wins": effect.wins,
                 "ties": effect.ties,
                 "losses": effect.losses,
-                "n": found.n,
+                "n": test.n,
             }
         )
     baseline = lines[0].baseline if lines else ""
@@ -188,15 +188,15 @@ def comparison_table(
     )
 
 
-def flip_table(found: Releases, places: Mapping[Key, int], *, most: int = 30) -> Table:
+def flip_table(releases: Releases, case_numbers: Mapping[Key, int], *, max_rows: int = 30) -> Table:
     """Cases that became wrong, then cases that became right, with a link into the browser."""
     rows: list[Row] = []
     records = []
-    for flips, what in ((found.worse, "became wrong"), (found.better, "became right")):
+    for flips, what in ((releases.worse, "became wrong"), (releases.better, "became right")):
         for flip in flips:
-            if sum(1 for row in rows if row[2] == what) < most:
+            if sum(1 for row in rows if row[2] == what) < max_rows:
                 study, system = flip.key
-                cell = Cell(study, case=places.get(flip.key, -1))
+                cell = Cell(study, case=case_numbers.get(flip.key, -1))
                 rows.append((cell, system, what, int(flip.before), int(flip.after)))
             records.append(
                 {
@@ -210,7 +210,7 @@ def flip_table(found: Releases, places: Mapping[Key, int], *, most: int = 30) ->
     return table(
         *("study", "system", "change", "before", "now"),
         key="flips",
-        title=f"Clinically significant errors before and now, {found.cases} cases in both",
+        title=f"Clinically significant errors before and now, {releases.cases} cases in both",
         rows=rows,
         records=records,
     )
@@ -254,33 +254,33 @@ def correlation_section(results: Results) -> tuple[Table, Plot] | None:
 def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] | None:
     """Mean errors per report by category and system, if these scores hold error counts."""
     end = next((end for end in JUDGES if f"errors_{CATEGORIES[0].key}{end}" in counts.columns), "")
-    asked = [c for c in CATEGORIES if f"errors_{c.key}{end}" in counts.columns]
-    asked = [c for c in asked if not np.isnan(counts.column(f"errors_{c.key}{end}")).all()]
-    some = [c for c in asked if np.nanmax(counts.column(f"errors_{c.key}{end}")) > 0]
-    none = len(asked) - len(some)
-    asked = some
-    if not asked:
+    categories = [c for c in CATEGORIES if f"errors_{c.key}{end}" in counts.columns]
+    categories = [c for c in categories if not np.isnan(counts.column(f"errors_{c.key}{end}")).all()]
+    some = [c for c in categories if np.nanmax(counts.column(f"errors_{c.key}{end}")) > 0]
+    none = len(categories) - len(some)
+    categories = some
+    if not categories:
         return None
     means = {}
     for system in counts.systems:
         own = counts.of_system(system)
-        total = np.array([_mean(own.column(f"errors_{c.key}{end}")) for c in asked])
+        total = np.array([_mean(own.column(f"errors_{c.key}{end}")) for c in categories])
         serious = np.array(
             [
                 _mean(own.column(name))
                 if (name := f"errors_{c.key}_significant{end}") in own.columns
                 else math.nan
-                for c in asked
+                for c in categories
             ]
         )
         means[system] = (total, serious)
     systems = list(counts.systems)
-    titles = [c.title for c in asked]
+    titles = [c.title for c in categories]
     rows, records = [], []
-    for i, category in enumerate(asked):
+    for i, category in enumerate(categories):
         cells: list[Value] = [category.title]
         for system in systems:
-            every, worst = (float(each[i]) for each in means[system])
+            every, worst = (float(values[i]) for values in means[system])
             small = "" if math.isnan(worst) else f"({_two(worst)})"
             cells.append(Cell(_two(every), small, value=every))
             records.append({"category": category.key, "system": system, "mean": every, "significant": worst})
@@ -294,36 +294,36 @@ def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] |
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else math.nan
 
 
-def disagreement_table(found: Sequence[Disagreement], places: Mapping[Key, int]) -> Table:
+def disagreement_table(disagreements: Sequence[Disagreement], case_numbers: Mapping[Key, int]) -> Table:
     """The cases that metrics judge most differently, with a link into the browser."""
     rows, records = [], []
-    for each in found:
-        study, system = each.key
+    for disagreement in disagreements:
+        study, system = disagreement.key
         what = f"{study}, {system}: percentile by every metric"
-        picture = percentile_strip(each.percentiles, title=what).inline()
+        picture = percentile_strip(disagreement.percentiles, title=what).inline()
         rows.append(
             (
-                Cell(study, case=places.get(each.key, -1)),
+                Cell(study, case=case_numbers.get(disagreement.key, -1)),
                 system,
-                Cell(metric_name(each.high[0]).name, f"better than {each.high[1]:.0f} %"),
-                Cell(metric_name(each.low[0]).name, f"better than {each.low[1]:.0f} %"),
+                Cell(metric_name(disagreement.high[0]).name, f"better than {disagreement.high[1]:.0f} %"),
+                Cell(metric_name(disagreement.low[0]).name, f"better than {disagreement.low[1]:.0f} %"),
                 Cell("", plot=picture),
-                each.gap,
+                disagreement.gap,
             )
         )
         records.append(
             {
                 "id": study,
                 "system": system,
-                "high_metric": each.high[0],
-                "high_percentile": each.high[1],
-                "low_metric": each.low[0],
-                "low_percentile": each.low[1],
-                "gap": each.gap,
+                "high_metric": disagreement.high[0],
+                "high_percentile": disagreement.high[1],
+                "low_metric": disagreement.low[0],
+                "low_percentile": disagreement.low[1],
+                "gap": disagreement.gap,
             }
         )
     return table(

@@ -141,14 +141,16 @@ def _balance(study: SensitivityStudy) -> Table:
     rows: list[Row] = []
     records = []
     for metric in study.metrics:
-        kept = [metric.kept[kind] for kind in kinds]
-        rows.append((metric.column, bounded(metric.sensitivity), bounded(metric.robustness), *map(bounded, kept)))
+        preserved = [metric.kept[kind] for kind in kinds]
+        rows.append(
+            (metric.column, bounded(metric.sensitivity), bounded(metric.robustness), *map(bounded, preserved))
+        )
         records.append(
             {
                 "metric": metric.column,
                 "sensitivity": metric.sensitivity.value,
                 "robustness": metric.robustness.value,
-                **{kind: value.value for kind, value in zip(kinds, kept, strict=True)},
+                **{kind: value.value for kind, value in zip(kinds, preserved, strict=True)},
             }
         )
     return table(
@@ -180,22 +182,22 @@ def _unmeasured(study: SensitivityStudy) -> str:
         for name, insignificant, significant in DELTAS
         if name in study.metrics[0].deltas
     }
-    said = []
+    parts = []
     for name in names.keys() - set(_measured(study)):
         missing = " and ".join(kind for kind in names[name] if not study.possible[kind])
-        said.append(f"{name} ({f'no report allows {missing}' if missing else 'no metric could judge it'})")
-    return f"Not measured: {'; '.join(sorted(said))}." if said else ""
+        parts.append(f"{name} ({f'no report allows {missing}' if missing else 'no metric could judge it'})")
+    return f"Not measured: {'; '.join(sorted(parts))}." if parts else ""
 
 
 def _deltas(study: SensitivityStudy) -> Table:
     rows, records = [], []
     for name in _measured(study):
-        for place, metric in enumerate(study.metrics):
+        for index, metric in enumerate(study.metrics):
             delta = metric.deltas[name]
             drawn = strip([(INSIGNIFICANT, *_numbers(delta))], title=f"{metric.column}: {name}", zero=True)
             rows.append(
                 (
-                    Cell(name, again=place > 0),
+                    Cell(name, again=index > 0),
                     *(metric.column, bounded(delta, signed)),
                     Cell("", plot="" if math.isnan(delta.value) else drawn.inline()),
                     *(delta.p, delta.p_holm, delta.n),

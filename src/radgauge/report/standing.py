@@ -48,46 +48,46 @@ def percentiles(results: Results) -> Array:
     for scores in results.judges.values():
         values = scores.oriented(scores.columns[0])
         judged = ~np.isnan(values)
-        place: Array = np.full(len(values), np.nan)
+        percentile: Array = np.full(len(values), np.nan)
         if judged.any():
-            place[judged] = 100 * (rankdata(values[judged]) - 0.5) / judged.sum()
-        columns.append(place)
+            percentile[judged] = 100 * (rankdata(values[judged]) - 0.5) / judged.sum()
+        columns.append(percentile)
     return np.stack(columns, axis=1) if columns else np.empty((0, 0))
 
 
-def most_disputed(results: Results, *, most: int = 15, per_study: int = 2) -> tuple[Disagreement, ...]:
+def most_disputed(results: Results, *, max_cases: int = 15, per_study: int = 2) -> tuple[Disagreement, ...]:
     """Cases by the distance between the metric that likes them most and the one that likes them least.
 
     Args:
         results: Scores of two judges or more.
-        most: How many cases.
+        max_cases: Number of cases.
         per_study: How many of one study at most, so that one odd reference does not fill the list.
     """
-    names, places = headlines(results), percentiles(results)
+    names, ranks = headlines(results), percentiles(results)
     if len(names) < 2:
         return ()
-    known = (~np.isnan(places)).sum(axis=1) >= 2
-    spread = np.full(len(places), -1.0)
-    spread[known] = np.nanmax(places[known], axis=1) - np.nanmin(places[known], axis=1)
-    found: list[Disagreement] = []
+    judged = (~np.isnan(ranks)).sum(axis=1) >= 2
+    spread = np.full(len(ranks), -1.0)
+    spread[judged] = np.nanmax(ranks[judged], axis=1) - np.nanmin(ranks[judged], axis=1)
+    disputed: list[Disagreement] = []
     seen: Counter[str] = Counter()
     for row in np.argsort(-spread, kind="stable").tolist():
-        if len(found) == most or spread[row] <= 0:
+        if len(disputed) == max_cases or spread[row] <= 0:
             break
         key = results.keys_of_cases[row]
         if seen[key[0]] < per_study:
             seen[key[0]] += 1
-            up, down = int(np.nanargmax(places[row])), int(np.nanargmin(places[row]))
-            found.append(
+            up, down = int(np.nanargmax(ranks[row])), int(np.nanargmin(ranks[row]))
+            disputed.append(
                 Disagreement(
                     row,
                     key,
-                    (names[up], float(places[row, up])),
-                    (names[down], float(places[row, down])),
-                    tuple(places[row].tolist()),
+                    (names[up], float(ranks[row, up])),
+                    (names[down], float(ranks[row, down])),
+                    tuple(ranks[row].tolist()),
                 )
             )
-    return tuple(found)
+    return tuple(disputed)
 
 
 def metric_correlations(results: Results) -> Array:

@@ -73,7 +73,7 @@ class SystemFacts:
 
 
 def system_facts(
-    counts: Scores, system: str, *, cases: Sequence[Case], places: Mapping[Key, int], reading: Readings
+    counts: Scores, system: str, *, cases: Sequence[Case], case_numbers: Mapping[Key, int], reading: Readings
 ) -> SystemFacts:
     """What the counts of errors say of one system.
 
@@ -81,7 +81,7 @@ def system_facts(
         counts: A judge that counts errors.
         system: Whose reports.
         cases: Their texts, for examples.
-        places: Numbers of the cases in the browser.
+        case_numbers: Numbers of the cases in the browser.
         reading: For the examples.
     """
     own = counts.of_system(system)
@@ -100,7 +100,7 @@ def system_facts(
         _corpus(own, "errors_false_alarms"),
         _support(own, "errors_recall"),
         _support(own, "errors_false_alarms"),
-        tuple(_common(own, total, cases, places, reading)),
+        tuple(_common(own, total, cases, case_numbers, reading)),
     )
 
 
@@ -115,9 +115,9 @@ def _support(scores: Scores, column: str) -> int:
 
 
 def _common(
-    own: Scores, total: int, cases: Sequence[Case], places: Mapping[Key, int], reading: Readings
+    own: Scores, total: int, cases: Sequence[Case], case_numbers: Mapping[Key, int], reading: Readings
 ) -> list[CommonError]:
-    found = []
+    hits_by_category = []
     texts = {case.key: case for case in cases}
     for category in CATEGORIES:
         column = f"errors_{category.key}_significant"
@@ -125,14 +125,18 @@ def _common(
             continue
         counts = own.column(column)
         if hits := int((counts > 0).sum()):
-            found.append((hits, category, counts))
-    found.sort(key=lambda each: (-each[0], each[1].number))
+            hits_by_category.append((hits, category, counts))
+    hits_by_category.sort(key=lambda hit: (-hit[0], hit[1].number))
     common = []
-    for hits, category, counts in found[:COMMON]:
-        example, key = _example(own, category, counts, texts, places, reading)
+    for hits, category, counts in hits_by_category[:COMMON]:
+        example, key = _example(own, category, counts, texts, case_numbers, reading)
         common.append(
             CommonError(
-                category.title, hits / total, example, places.get(key, -1) if key else -1, key[0] if key else ""
+                category.title,
+                hits / total,
+                example,
+                case_numbers.get(key, -1) if key else -1,
+                key[0] if key else "",
             )
         )
     return common
@@ -143,7 +147,7 @@ def _example(
     category: ErrorCategory,
     counts: np.ndarray,
     texts: Mapping[Key, Case],
-    places: Mapping[Key, int],
+    case_numbers: Mapping[Key, int],
     reading: Readings,
 ) -> tuple[str, Key | None]:
     """What the judge says of a typical case: the one with the fewest other errors that the browser has."""
@@ -151,14 +155,14 @@ def _example(
         return "", None
     total = own.column("errors_total")
     rows = [row for row in np.argsort(total, kind="stable").tolist() if counts[row] > 0]
-    rows.sort(key=lambda row: own.keys[row] not in places)
+    rows.sort(key=lambda row: own.keys[row] not in case_numbers)
     for row in rows[:COMMON]:
         key = own.keys[row]
         case = texts.get(key)
         if case is None:
             continue
-        told: Explanation | None = own.metric.explain(case.with_real_references(), reading=reading)
-        for note in told.notes if told is not None else ():
+        explanation: Explanation | None = own.metric.explain(case.with_real_references(), reading=reading)
+        for note in explanation.notes if explanation is not None else ():
             if note.data.get("category_key") == category.key and note.data.get("significant"):
                 return note.text.rsplit(" (", 1)[0] + ".", key
     return "", None
@@ -188,7 +192,7 @@ def build_verdict(
     *,
     cases: Sequence[Case],
     alignment: Alignment | None,
-    places: Mapping[Key, int],
+    case_numbers: Mapping[Key, int],
     reading: Readings,
     comparisons: Sequence[SystemComparison] = (),
     changed: Releases | None = None,
@@ -200,7 +204,7 @@ def build_verdict(
         results: All scores.
         cases: Their texts, for examples and duplicates.
         alignment: Agreement with radiologists on these cases, if they judged: then the metrics are compared.
-        places: Numbers of the cases in the browser.
+        case_numbers: Numbers of the cases in the browser.
         reading: For the examples.
         comparisons: The tests of the page's table, so that the headline has the same p values.
         changed: Changes since older scores, if there are any: then they are the answer.
@@ -226,7 +230,10 @@ def build_verdict(
 
     counts = _error_judge(results)
     facts = (
-        tuple(system_facts(counts, system, cases=cases, places=places, reading=reading) for system in order)
+        tuple(
+            system_facts(counts, system, cases=cases, case_numbers=case_numbers, reading=reading)
+            for system in order
+        )
         if counts is not None
         else ()
     )
@@ -241,7 +248,7 @@ def build_verdict(
         _judged(results),
         _confidence(counts),
         (*warnings, *(sentence[:1].upper() + sentence[1:] + "." for sentence in collapsed), *_duplicates(cases)),
-        tuple(each.sentence() + "." for each in replies) if any(each.missing for each in replies) else (),
+        tuple(reply.sentence() + "." for reply in replies) if any(reply.missing for reply in replies) else (),
     )
 
 
@@ -293,7 +300,11 @@ def _systems_answer(
     }
     warnings = [*doubt]
     if not line.negligible:
-        against = [each for each in shown.values() if not by_chance(each) and each.result.better == "b"]
+        against = [
+            comparison
+            for comparison in shown.values()
+            if not by_chance(comparison) and comparison.result.better == "b"
+        ]
         if line.result.better == "a":
             warnings += _contradictions(against, trusted, metric_name(leading.columns[0]))
     return answer, [by_how_much(line), *_votes(shown, trusted, best)], warnings
@@ -319,8 +330,8 @@ def _contradictions(against: Sequence[SystemComparison], trusted: Sequence[str],
             "read the cases on which they disagree before deciding."
         )
     if others:
-        known = [tau for tau in (metric_name(column).tau for column in others) if tau is not None]
-        best = f", theirs {max(known):.2f} at most" if known else ""
+        taus = [tau for tau in (metric_name(column).tau for column in others) if tau is not None]
+        best = f", theirs {max(taus):.2f} at most" if taus else ""
         warnings.append(
             f"{listed(others)} {'says' if len(others) == 1 else 'say'} the opposite. Believe {ours.name}: its "
             f"agreement with raters was measured as {ours.agreement}{best}."
@@ -330,15 +341,15 @@ def _contradictions(against: Sequence[SystemComparison], trusted: Sequence[str],
 
 def _votes(shown: Mapping[str, SystemComparison], trusted: Sequence[str], best: str) -> list[str]:
     """How many of the trusted metrics say the same."""
-    asked = [shown[column] for column in trusted if column in shown]
-    if not asked:
+    votes = [shown[column] for column in trusted if column in shown]
+    if not votes:
         return []
-    sure = [line for line in asked if not by_chance(line) and line.result.better == "a"]
-    unsure = [line for line in asked if by_chance(line)]
-    against = len(asked) - len(sure) - len(unsure)
-    metrics = "metric that agrees" if len(asked) == 1 else "metrics that agree"
+    sure = [line for line in votes if not by_chance(line) and line.result.better == "a"]
+    unsure = [line for line in votes if by_chance(line)]
+    against = len(votes) - len(sure) - len(unsure)
+    metrics = "metric that agrees" if len(votes) == 1 else "metrics that agree"
     vote = (
-        f"{len(sure)} of {len(asked)} {metrics} with raters ({listed([line.column for line in asked])}) "
+        f"{len(sure)} of {len(votes)} {metrics} with raters ({listed([line.column for line in votes])}) "
         f"{'puts' if len(sure) == 1 else 'put'} {best} first"
     )
     vote += f", {len(unsure)} cannot tell" if unsure else ""
@@ -353,8 +364,8 @@ def _error_judge(results: Results) -> Scores | None:
     for end in JUDGES:
         for scores in results.judges.values():
             if f"errors_significant{end}" in scores.columns:
-                told = f"errors_coverage{end}", f"errors_low_confidence{end}"
-                plain = (name if name in told else name.removesuffix(end) for name in scores.columns)
+                diagnostics = f"errors_coverage{end}", f"errors_low_confidence{end}"
+                plain = (name if name in diagnostics else name.removesuffix(end) for name in scores.columns)
                 return replace(scores, columns=tuple(plain))
     return None
 
