@@ -44,7 +44,7 @@ def test_blocks_and_single_pairs_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = scored_blocks(scorer, scorer.entities, [every], once=False)
     stacked = np.vstack([values.radcliq for _, values, _ in blocks])
     references, candidates = np.divmod(np.arange(len(TEXTS) ** 2), len(TEXTS))
-    np.testing.assert_allclose(scorer.each(references, candidates).radcliq, stacked.ravel(), atol=1e-6)
+    np.testing.assert_allclose(scorer.paired(references, candidates).radcliq, stacked.ravel(), atol=1e-6)
 
 
 def test_a_copy_has_the_best_value_there_is() -> None:

@@ -97,10 +97,10 @@ def generate_cli(
         seed=settings.seed,
     )
     keeps(lambda: (settings.cache or generator / "pictures").is_dir())
-    wanted = read_wanted(studies, images, split=split)
+    selected = read_wanted(studies, images, split=split)
     rows = generate(
         loaded,
-        wanted.cases,
+        selected.cases,
         settings=chosen,
         system=system,
         baselines=baselines,
@@ -113,11 +113,11 @@ def generate_cli(
     about = {
         "signature": f"{loaded.signature}|{chosen.signature}",
         "settings": asdict(chosen),
-        "studies": wanted.provenance.as_dict(),
+        "studies": selected.provenance.as_dict(),
     }
     write_candidates(output, rows, about=about, replace=replace)
     say.show({"candidates": rows, **about}, *_row_blocks(rows))
-    say.notes(*wanted.provenance.warnings)
+    say.notes(*selected.provenance.warnings)
     say.tell(f"wrote {output}: {len(rows)} rows")
 
 
@@ -128,11 +128,11 @@ def _row_blocks(rows: list[Generated]) -> list[o.Block]:
     from radgauge.core.wording import shortened
     from radgauge.render.tables import table
 
-    shown = [(each.id, each.system, shortened(each.candidate or f"– {each.reason}", 80)) for each in rows[:SHOWN]]
+    shown = [(row.id, row.system, shortened(row.candidate or f"– {row.reason}", 80)) for row in rows[:SHOWN]]
     blocks: list[o.Block] = [table("study", "system", "report", rows=shown)]
-    for name, number in Counter(each.system for each in rows).items():
-        own = [each for each in rows if each.system == name]
-        without = sum(bool(each.reason) for each in own)
-        distinct = len({each.candidate for each in own if not each.reason})
+    for name, number in Counter(row.system for row in rows).items():
+        own = [row for row in rows if row.system == name]
+        without = sum(bool(row.reason) for row in own)
+        distinct = len({row.candidate for row in own if not row.reason})
         blocks.append(f"{name}: {number} studies, {without} without a report, {distinct} distinct reports")
     return blocks

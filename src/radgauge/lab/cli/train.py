@@ -69,9 +69,11 @@ def _matching_table(trained: TrainedImageText) -> Table:
     from radgauge.render.tables import Column, table
 
     rows: list[tuple[str, ...]] = []
-    for name, found in trained.matching.items():
-        shares = (f"{share:.3f}" for share in (found.recall_1, found.recall_5, found.recall_10))
+    for name, figures in trained.matching.items():
+        shares = (f"{share:.3f}" for share in (figures.recall_1, figures.recall_5, figures.recall_10))
         constant = number(trained.constants[name]) if name in trained.constants else "–"
-        rows.append((name, str(found.studies), number(found.auroc), *shares, f"{found.median_rank:g}", constant))
+        rows.append(
+            (name, str(figures.studies), number(figures.auroc), *shares, f"{figures.median_rank:g}", constant)
+        )
     right = [Column(name, right=True) for name in ("studies", "AUROC", "R@1", "R@5", "R@10", "median rank", "C")]
     return table("views", *right, rows=rows)

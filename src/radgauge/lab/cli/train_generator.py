@@ -106,8 +106,8 @@ def _epoch_blocks(trained: TrainedGenerator) -> list[o.Block]:
     if trained.best is None:
         return [f"wrote {trained.folder}: retrieval needs no epochs"]
     rows = [
-        (f"{each.epoch}{' *' if each == trained.best else ''}", each.train_loss, each.validation_loss)
-        for each in trained.epochs
+        (f"{row.epoch}{' *' if row == trained.best else ''}", row.train_loss, row.validation_loss)
+        for row in trained.epochs
     ]
     losses = table("epoch", "training loss", "validation loss", rows=rows)
     return [losses, "* the epoch whose weights were saved; losses per token"]
@@ -144,14 +144,14 @@ def instructions_cli(
     )
 
     check_instructions_path(output, replace=replace)
-    found = form.references(reports, images=images)
-    records = instruction_records(found.cases, form=form_of_records, register=register, images=images)
+    table = form.references(reports, images=images)
+    records = instruction_records(table.cases, form=form_of_records, register=register, images=images)
     number = write_instructions(output, records, replace=replace)
-    each = 2 if register == "both" else 1
-    about = {"records": number, "studies": len(found.cases), "left_out": len(found.cases) - number // each}
+    per_report = 2 if register == "both" else 1
+    about = {"records": number, "studies": len(table.cases), "left_out": len(table.cases) - number // per_report}
     say.show({**about, "output": str(output)})
-    say.notes(*found.provenance.warnings)
+    say.notes(*table.provenance.warnings)
     say.notes(
-        f"{number} records of {number // each} studies written to {output}; "
+        f"{number} records of {number // per_report} studies written to {output}; "
         f"{about['left_out']} studies have no report or no image"
     )

@@ -77,12 +77,12 @@ class Consensus:
 
     def tables(self, candidates: Sequence[str], others: Sequence[str]) -> list[NDArray[np.float64]]:
         """The gain taken apart: (candidates, others) for each of its measures."""
-        known = {
+        measures = {
             "errors": (self._errors, self._judge),
             "semantics": (self._semantics, self._compare),
             "layman": (self._layman, self._shared),
         }
-        return [self._table(candidates, others, *known[name]) for name in MEASURES[self.gain]]
+        return [self._table(candidates, others, *measures[name]) for name in MEASURES[self.gain]]
 
     def choose(self, candidates: Sequence[str], others: Sequence[str], *, own: Sequence[int] = ()) -> int:
         """Number of the candidate with the greatest mean gain; the first of equals, and where nothing is judged.
@@ -99,22 +99,22 @@ class Consensus:
         for row, number in zip(table, own, strict=bool(own)):
             if number >= 0:
                 row[number] = np.nan
-        known = ~np.isnan(table)
-        means = np.where(known, table, 0).sum(axis=1) / known.sum(axis=1).clip(1)
-        return int(np.argmax(np.where(known.any(axis=1), means.round(9), -np.inf)))
+        defined = ~np.isnan(table)
+        means = np.where(defined, table, 0).sum(axis=1) / defined.sum(axis=1).clip(1)
+        return int(np.argmax(np.where(defined.any(axis=1), means.round(9), -np.inf)))
 
     @staticmethod
     def _table(
         candidates: Sequence[str],
         others: Sequence[str],
-        known: dict[Pair, float],
+        cached: dict[Pair, float],
         compare: Callable[[Sequence[Pair]], list[float]],
     ) -> NDArray[np.float64]:
         pairs = [(one, two) for one in candidates for two in others]
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in cached]
         if new:
-            known.update(zip(new, compare(new), strict=True))
-        return np.array([known[pair] for pair in pairs]).reshape(len(candidates), len(others))
+            cached.update(zip(new, compare(new), strict=True))
+        return np.array([cached[pair] for pair in pairs]).reshape(len(candidates), len(others))
 
     def _judge(self, pairs: Sequence[Pair]) -> list[float]:
         cases = [Case(str(at), one, (two,)) for at, (one, two) in enumerate(pairs)]

@@ -54,43 +54,43 @@ def write_reports(
     """
     torch = require("torch", extra="models")
     conditions = words.conditions(words.predicted(rows))
-    each, found = 1 + samples, []
-    at_once = max(1, _AT_ONCE // max(each, beams))
+    per_study, written = 1 + samples, []
+    at_once = max(1, _AT_ONCE // max(per_study, beams))
     with torch.inference_mode():
         for start in range(0, len(rows), at_once):
-            mine = slice(start, start + at_once)
-            draws = np.stack([_draws(name, seed, samples, network.size.longest) for name in ids[mine]])
-            studies = network.look(torch.from_numpy(rows[mine]), torch.from_numpy(conditions[mine]))
-            repeated = [tuple(side.repeat_interleave(each, dim=0) for side in pair) for pair in studies]
+            batch = slice(start, start + at_once)
+            draws = np.stack([_draws(name, seed, samples, network.size.longest) for name in ids[batch]])
+            studies = network.look(torch.from_numpy(rows[batch]), torch.from_numpy(conditions[batch]))
+            repeated = [tuple(side.repeat_interleave(per_study, dim=0) for side in pair) for pair in studies]
             flat = torch.from_numpy(draws.reshape(-1, draws.shape[-1]))
             numbers = _written(network, repeated, flat, temperature=temperature, top=top)
             texts = [_text(vocabulary.words(row)) for row in numbers.tolist()]
-            parts = [texts[at : at + each] for at in range(0, len(texts), each)]
+            parts = [texts[at : at + per_study] for at in range(0, len(texts), per_study)]
             if beams > 1:
                 for part, row in zip(parts, _beamed(network, studies, beams=beams).tolist(), strict=True):
                     part[0] = _text(vocabulary.words(row))
-            found += parts
+            written += parts
             if progress is not None:
                 progress("reports", min(start + at_once, len(rows)), len(rows))
-    return found
+    return written
 
 
-def _draws(name: str, seed: int, samples: int, longest: int) -> NDArray[np.float32]:
+def _draws(name: str, seed: int, samples: int, length: int) -> NDArray[np.float32]:
     """(1 + samples, tokens): numbers between 0 and 1; -1 in the first row, which is not drawn."""
     key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
-    drawn = np.random.default_rng((seed, key)).random((samples, longest), dtype=np.float32)
-    return np.vstack([np.full((1, longest), -1, np.float32), drawn])
+    drawn = np.random.default_rng((seed, key)).random((samples, length), dtype=np.float32)
+    return np.vstack([np.full((1, length), -1, np.float32), drawn])
 
 
 def _written(network: Any, studies: list[tuple[Any, Any]], draws: Any, *, temperature: float, top: float) -> Any:
     torch = require("torch", extra="models")
     tokens = torch.full((len(draws), 1), START)
     past, written, done = None, [], torch.zeros(len(draws), dtype=torch.bool)
-    for place in range(draws.shape[1] - 1):
+    for position in range(draws.shape[1] - 1):
         scores, past = network(tokens, studies, past)
         scores = scores[:, -1]
         scores[:, [PAD, START, UNKNOWN]] = -torch.inf
-        tokens = _next(scores, draws[:, place], temperature=temperature, top=top)
+        tokens = _next(scores, draws[:, position], temperature=temperature, top=top)
         tokens = tokens.masked_fill(done, PAD)
         done |= tokens == END
         written.append(tokens)
@@ -121,9 +121,9 @@ def _beamed(network: Any, studies: list[tuple[Any, Any]], *, beams: int) -> Any:
         scores = scores.log_softmax(dim=-1)
         scores[done] = -torch.inf
         scores[done, PAD] = 0.0
-        sums, places = (sums.view(-1, 1) + scores).view(number, -1).topk(beams, dim=-1)
-        source = (places // scores.shape[-1] + beams * torch.arange(number)[:, None]).flatten()
-        tokens = (places % scores.shape[-1]).flatten()
+        sums, positions = (sums.view(-1, 1) + scores).view(number, -1).topk(beams, dim=-1)
+        source = (positions // scores.shape[-1] + beams * torch.arange(number)[:, None]).flatten()
+        tokens = (positions % scores.shape[-1]).flatten()
         written = torch.cat([written[source], tokens[:, None]], dim=1)
         done = done[source] | (tokens == END)
         if bool(done.all()):
@@ -141,9 +141,9 @@ def _next(scores: Any, draws: Any, *, temperature: float, top: float) -> Any:
     before = chances.cumsum(dim=-1) - chances
     chances = chances.masked_fill(before >= top, 0.0)
     reached = chances.cumsum(dim=-1) / chances.sum(dim=-1, keepdim=True)
-    place = (reached < draws.clamp(min=0)[:, None]).sum(dim=-1).clamp(max=scores.shape[-1] - 1)
-    place = place.masked_fill(draws < 0, 0)
-    return order.gather(1, place[:, None])[:, 0]
+    index = (reached < draws.clamp(min=0)[:, None]).sum(dim=-1).clamp(max=scores.shape[-1] - 1)
+    index = index.masked_fill(draws < 0, 0)
+    return order.gather(1, index[:, None])[:, 0]
 
 
 def _text(tokens: Sequence[str]) -> str:
@@ -153,7 +153,7 @@ def _text(tokens: Sequence[str]) -> str:
     for token in tokens:
         begun.append(token)
         if token in _ENDS:
-            if any(each[0].isalnum() for each in begun):
+            if any(part[0].isalnum() for part in begun):
                 sentences.setdefault(tuple(begun))
             begun = []
     if begun and not sentences:

@@ -36,7 +36,7 @@ SCREENS = ((30, 100), (120, 10))
 of the gain and for their sum. Those that are left are compared with all."""
 BASES = 2
 """Of these so many get one more sentence, again for each measure and for the sum."""
-SENTENCES, USUAL, LEAST = 20, 0.25, 3
+SENTENCES, USUAL, MIN_SENTENCES = 20, 0.25, 3
 """Sentences that are added; a word that more than this share of reports has is no reason; times that it stands."""
 SINGLE, SINGLES = ("layman",), 30
 """Gains for which a single sentence may be a report, and how many sentences."""
@@ -71,8 +71,8 @@ class Expected:
         Args:
             rows: Of the studies, from `features`.
         """
-        found: Matrix = (rows - self.centre) @ self.matrix + self.means
-        return found
+        predicted: Matrix = (rows - self.centre) @ self.matrix + self.means
+        return predicted
 
     def choose(self, rows: Matrix) -> list[str]:
         """The report with the greatest expected gain for each study."""
@@ -81,8 +81,8 @@ class Expected:
 
 def features(words: ReportWords, predicted: NDArray[np.float32]) -> Matrix:
     """Predictions, each word weighted by how well pictures tell it."""
-    found: Matrix = predicted.astype(np.float64) * words.strength
-    return found
+    scaled: Matrix = predicted.astype(np.float64) * words.strength
+    return scaled
 
 
 def expected_of(
@@ -96,17 +96,17 @@ def expected_of(
         seed: Draws the reports that candidates are screened on.
         progress: Told while reports are compared.
     """
-    sizes = (SCREENS, BASES, SENTENCES, USUAL, LEAST, SINGLE, SINGLES, RIDGE, RIDGE_SINGLE, seed)
-    known = f"{generator.signature}|{consensus.signature}|{sizes}"
-    fingerprint = hashlib.sha256(known.encode()).hexdigest()[:16]
+    sizes = (SCREENS, BASES, SENTENCES, USUAL, MIN_SENTENCES, SINGLE, SINGLES, RIDGE, RIDGE_SINGLE, seed)
+    key = f"{generator.signature}|{consensus.signature}|{sizes}"
+    fingerprint = hashlib.sha256(key.encode()).hexdigest()[:16]
     file = generator.folder / f"expected-{consensus.gain}.npz"
     stored = _stored(file, fingerprint)
     if stored is not None:
         return stored
-    found = fit_expected(generator.words, generator.reports, consensus=consensus, seed=seed, progress=progress)
-    facts = {"fingerprint": fingerprint, "reports": found.reports}
-    save_arrays(file, facts, means=found.means, centre=found.centre, matrix=found.matrix)
-    return found
+    fitted = fit_expected(generator.words, generator.reports, consensus=consensus, seed=seed, progress=progress)
+    facts = {"fingerprint": fingerprint, "reports": fitted.reports}
+    save_arrays(file, facts, means=fitted.means, centre=fitted.centre, matrix=fitted.matrix)
+    return fitted
 
 
 def fit_expected(
@@ -144,8 +144,8 @@ def fit_expected(
     if consensus.gain in SINGLE:
         screen = [references[at] for at in np.sort(order[: SCREENS[-1][0]])]
         if usual := usual_sentences(references):
-            told = _tables(usual, screen, consensus, progress, "screening sentences")
-            edited += [usual[at] for at in _best(told, SINGLES)]
+            gain_tables = _tables(usual, screen, consensus, progress, "screening sentences")
+            edited += [usual[at] for at in _best(gain_tables, SINGLES)]
     edited = [text for text in dict.fromkeys(edited) if text not in pool]
     if edited:
         beside = _tables(edited, references, consensus, progress, "gains of added sentences")
@@ -173,26 +173,26 @@ def added_sentences(words: ReportWords, references: Sequence[str]) -> list[str]:
     """
     reports = Counter(word for text in references for word in set(report_tokens(text)))
     usual = [(sentence, set(report_tokens(sentence))) for sentence in usual_sentences(references)]
-    found: dict[str, None] = {}
+    added: dict[str, None] = {}
     for at in np.argsort(-words.strength, kind="stable"):
         word = words.words[at]
         if words.strength[at] > 0 and reports[word] <= USUAL * len(references):
-            found.update(dict.fromkeys([next((text for text, has in usual if word in has), "")]))
-            found.pop("", None)
-        if len(found) == SENTENCES:
+            added.update(dict.fromkeys([next((text for text, has in usual if word in has), "")]))
+            added.pop("", None)
+        if len(added) == SENTENCES:
             break
-    return list(found)
+    return list(added)
 
 
 def usual_sentences(references: Sequence[str]) -> list[str]:
     """Sentences that stand in the training reports several times, most frequent first."""
-    counts = Counter(each for text in references for each in sentences_of(without_masked(text)))
-    return [sentence for sentence, n in counts.most_common() if n >= LEAST]
+    counts = Counter(part for text in references for part in sentences_of(without_masked(text)))
+    return [sentence for sentence, n in counts.most_common() if n >= MIN_SENTENCES]
 
 
 def shown_reports(references: Sequence[str]) -> list[str]:
     """The distinct reports, without sentences that have a masked word."""
-    return list(dict.fromkeys(text for each in references if (text := without_masked(each)).strip()))
+    return list(dict.fromkeys(text for reference in references if (text := without_masked(reference)).strip()))
 
 
 def _tables(
@@ -207,8 +207,8 @@ def _tables(
     A report that only its own study has is not compared with itself.
     """
     distinct = list(dict.fromkeys(references))
-    place = {text: at for at, text in enumerate(distinct)}
-    columns = [place[text] for text in references]
+    index = {text: at for at, text in enumerate(distinct)}
+    columns = [index[text] for text in references]
     owners: dict[str, list[int]] = {}
     for at, text in enumerate(references):
         owners.setdefault(without_masked(text), []).append(at)
@@ -218,35 +218,35 @@ def _tables(
         parts.append([table[:, columns] for table in consensus.tables(part, distinct)])
         if progress is not None:
             progress(what, start + len(part), len(candidates))
-    found = [np.vstack(each) for each in zip(*parts, strict=True)]
+    stacked = [np.vstack(blocks) for blocks in zip(*parts, strict=True)]
     for at, text in enumerate(candidates):
-        if len(mine := owners.get(text, [])) == 1:
-            for table in found:
-                table[at, mine] = np.nan
-    return found
+        if len(own := owners.get(text, [])) == 1:
+            for table in stacked:
+                table[at, own] = np.nan
+    return stacked
 
 
 def _summed(tables: Sequence[Matrix]) -> Matrix:
-    found: Matrix = np.sum(tables, axis=0)
-    return found
+    total: Matrix = np.sum(tables, axis=0)
+    return total
 
 
 def _means(table: Matrix) -> Matrix:
     """Mean over what is known of each row; -inf where nothing is."""
-    known = ~np.isnan(table)
-    sums = np.where(known, table, 0).sum(axis=1)
-    found: Matrix = np.where(known.any(axis=1), sums / known.sum(axis=1).clip(1), -np.inf)
-    return found
+    defined = ~np.isnan(table)
+    sums = np.where(defined, table, 0).sum(axis=1)
+    means: Matrix = np.where(defined.any(axis=1), sums / defined.sum(axis=1).clip(1), -np.inf)
+    return means
 
 
 def _best(tables: Sequence[Matrix], number: int) -> list[int]:
     """Rows with the greatest means, by each table and by their sum."""
-    found: dict[int, None] = {}
+    chosen: dict[int, None] = {}
     for table in [*tables, _summed(tables)]:
         means = _means(table)
         order = np.argsort(-means.round(9), kind="stable")[:number]
-        found.update(dict.fromkeys(at for at in order.tolist() if np.isfinite(means[at])))
-    return list(found)
+        chosen.update(dict.fromkeys(at for at in order.tolist() if np.isfinite(means[at])))
+    return list(chosen)
 
 
 def _stored(file: Path, fingerprint: str) -> Expected | None:

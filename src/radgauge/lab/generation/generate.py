@@ -169,8 +169,8 @@ def generate(
         tell(f"{numbers.ignored} pictures could not be used beside others of their study")
     able = [at for at, why in enumerate(numbers.reasons) if not why]
     rows = numbers.rows[able]
-    most = max(chosen.nearest, chosen.neighbours)
-    near, _ = generator.words.nearest(rows, max_items=most)
+    limit = max(chosen.nearest, chosen.neighbours)
+    near, _ = generator.words.nearest(rows, max_items=limit)
     if chosen.choose == "expected":
         expected = expected_of(
             generator, _consensus(generator, chosen, reading), seed=chosen.seed, progress=progress
@@ -213,8 +213,8 @@ def _rows(
     ]
 
 
-def _baselines(generator: Generator, cases: Sequence[Case], wanted: bool) -> list[Generated]:
-    return _constants(generator, cases) if wanted else []
+def _baselines(generator: Generator, cases: Sequence[Case], requested: bool) -> list[Generated]:
+    return _constants(generator, cases) if requested else []
 
 
 def system_name(generator: Generator, settings: GenerateSettings) -> str:
@@ -294,11 +294,13 @@ def check_candidates_path(path: Path, *, replace: bool) -> None:
 def _image_columns(table: Path) -> list[str]:
     """Columns of files; none where the table is a corpus with a form of its own."""
     try:
-        found = read_table(table)
+        table_rows = read_table(table)
     except InputError:
         return []
-    sample = {name: [record.values.get(name) for record in found.records[:SAMPLE]] for name in found.columns}
-    return [name for name in found.columns if looks_like_files(sample[name])]
+    sample = {
+        name: [record.values.get(name) for record in table_rows.records[:SAMPLE]] for name in table_rows.columns
+    }
+    return [name for name in table_rows.columns if looks_like_files(sample[name])]
 
 
 def _usual_source(generator: Generator) -> Source:
@@ -316,16 +318,16 @@ def _picked(
     if settings.choose != "consensus":
         return [pool[1 if settings.choose == "drawn" else 0] for pool in pools]
     consensus = _consensus(generator, settings, reading)
-    found = []
+    picked = []
     for number, (pool, order) in enumerate(zip(pools, near, strict=True), start=1):
         distinct = list(dict.fromkeys(text for text in pool if text.strip()))
         others = [generator.reports[at] for at in order]
         shown = [] if settings.source == "network" else [without_masked(text) for text in others]
         own = [shown.index(text) if text in shown else -1 for text in distinct]  # not asked about themselves
-        found.append(distinct[consensus.choose(distinct, others, own=own)] if distinct else "")
+        picked.append(distinct[consensus.choose(distinct, others, own=own)] if distinct else "")
         if progress is not None:
             progress("consensus", number, len(pools))
-    return found
+    return picked
 
 
 def _consensus(generator: Generator, settings: GenerateSettings, reading: Readings | None) -> Consensus:
@@ -340,6 +342,8 @@ def _constants(generator: Generator, cases: Sequence[Case]) -> list[Generated]:
     rows = constant_baselines([replace(case, references=()) for case in cases], corpus=corpus)
     texts = [row.candidate for row in rows]
     if generator.settings.register == "lay":  # the template is professional; the training reports are lay already
-        known = set(generator.reports)
-        texts = [text if text in known else lay for text, lay in zip(texts, lay_texts(texts), strict=True)]
+        training_reports = set(generator.reports)
+        texts = [
+            text if text in training_reports else lay for text, lay in zip(texts, lay_texts(texts), strict=True)
+        ]
     return [Generated(row.id, text, row.system) for row, text in zip(rows, texts, strict=True)]

@@ -54,16 +54,16 @@ def instruction_records(
     texts = {"professional": [case.references[0].strip() for case in usable]}
     if register != "professional":
         texts["lay"] = lay_texts(texts["professional"])
-    wanted = ("professional", "lay") if register == "both" else (register,)
+    registers = ("professional", "lay") if register == "both" else (register,)
     for at, case in enumerate(usable):
         names = [_relative(path, images) for path in case.images]
-        for kind in wanted:
-            asked = _instruction(case.id, kind, seed)
+        for kind in registers:
+            request = _instruction(case.id, kind, seed)
             identifier = "" if register == "both" else case.id
             yield tuning_record(
                 *(case.id, kind),
                 images=names,
-                instruction=asked,
+                instruction=request,
                 report=texts[kind][at],
                 form="rows" if form == "plain" else "conversations",
                 name=identifier,
@@ -101,9 +101,9 @@ def check_instructions_path(path: Path, *, replace: bool) -> None:
 
 def _instruction(study: str, register: str, seed: int) -> str:
     """The same study is asked the same way whatever stands beside it."""
-    known = INSTRUCTIONS[register]
+    instructions = INSTRUCTIONS[register]
     digest = hashlib.sha256(f"{seed}:{register}:{study}".encode()).digest()
-    return known[int.from_bytes(digest[:4], "big") % len(known)]
+    return instructions[int.from_bytes(digest[:4], "big") % len(instructions)]
 
 
 def _relative(path: Path, folder: Path | str | None) -> str:

@@ -52,8 +52,8 @@ class HeldOut:
         if len(names) != len(references):
             raise InputError(f"ids and references must be equally many, got {len(names)} and {len(references)}")
         self._studies = [
-            (name, (given,) if isinstance(given, str) else tuple(given))
-            for name, given in zip(names, references, strict=True)
+            (name, (reference,) if isinstance(reference, str) else tuple(reference))
+            for name, reference in zip(names, references, strict=True)
         ]
         self._metrics, self._models, self._tables = metrics, models, tuple(tables)
         self._reading = Readings()

@@ -85,8 +85,8 @@ class ReportMetric(torchmetrics.Metric):  # type: ignore[misc, name-defined]
 
     def compute(self) -> Any:
         """The corpus value of everything judged so far; NaN if nothing was."""
-        found = self._judge.corpus_scores(self.totals.cpu().numpy(), self.counts.cpu().numpy())
-        return torch.tensor(float(found[0]), dtype=torch.float64)
+        scores = self._judge.corpus_scores(self.totals.cpu().numpy(), self.counts.cpu().numpy())
+        return torch.tensor(float(scores[0]), dtype=torch.float64)
 
 
 Texts = Callable[[Any, Any], tuple[Sequence[str], Sequence[Any]]]
@@ -113,8 +113,8 @@ def report_callback(
     """
     lightning = _lightning()
 
-    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
-    judges = [ReportMetric(metric, models=models) for metric in given]
+    chosen = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    judges = [ReportMetric(metric, models=models) for metric in chosen]
 
     class ReportCallback(lightning.Callback):  # type: ignore[misc, name-defined]
         def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:

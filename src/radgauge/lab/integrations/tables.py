@@ -56,12 +56,12 @@ def mlflow_table(
     """
 
     def log(results: Results, step: int | None = None, values: Mapping[str, float] | None = None) -> None:
-        asked = client if client is not None else importlib.import_module("mlflow").MlflowClient()
+        tracking = client if client is not None else importlib.import_module("mlflow").MlflowClient()
         number = run.info.run_id
         for key, value in (values or values_of(results)).items():
             if value == value:  # MLflow has no value for what could not be judged
-                asked.log_metric(number, f"{name}/{key}", value, step=step or 0)
-        asked.log_table(number, _columns(results, cases), f"{name}_cases_{step or 0}.json")
+                tracking.log_metric(number, f"{name}/{key}", value, step=step or 0)
+        tracking.log_table(number, _columns(results, cases), f"{name}_cases_{step or 0}.json")
 
     return log
 

@@ -33,7 +33,9 @@ def compute_metrics(
         ids = np.asarray(ids)
         if ids.ndim == 3:  # logits of a run without generation
             ids = ids.argmax(axis=-1)
-        candidates, references = (_texts(tokenizer, each) for each in (ids, np.asarray(predicted.label_ids)))
+        candidates, references = (
+            _texts(tokenizer, ids_of_side) for ids_of_side in (ids, np.asarray(predicted.label_ids))
+        )
         results = score(
             references=references,
             candidates=candidates,
@@ -74,9 +76,9 @@ def report_callback(held_out: HeldOut, generate: Callable[[Any], Sequence[str]],
                 return
             training = model.training
             model.eval()
-            found = held_out.judge(generate(model), step=state.global_step)
+            scores = held_out.judge(generate(model), step=state.global_step)
             model.train(training)
-            named = {f"{prefix}{name}": value for name, value in found.items()}
+            named = {f"{prefix}{name}": value for name, value in scores.items()}
             if metrics is not None:
                 metrics.update(named)
             state.log_history.append({"step": state.global_step, "epoch": state.epoch, **named})

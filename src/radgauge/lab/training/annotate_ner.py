@@ -73,7 +73,7 @@ def annotate(
         density: Smallest share of words in entities, function words and numbers left aside. The paper does not say
             what it counts; this is our reading.
     """
-    found: list[tuple[tuple[str, ...], list[tuple[int, int, str, str]], Fields]] = []
+    annotated: list[tuple[tuple[str, ...], list[tuple[int, int, str, str]], Fields]] = []
     texts = list(reports)
     fields = [tuple(record.items()) for record in about] if about is not None else [()] * len(texts)
     for report, of_report in zip(texts, fields, strict=True):
@@ -82,26 +82,26 @@ def annotate(
             tokens = tokenize(sentence)
             words = tuple(sentence[a:b] for a, b in zip(tokens.starts, tokens.ends, strict=True))
             if words:
-                places = list(zip(tokens.starts, tokens.ends, strict=True))
-                found.append((words, _entities(sentence, places, proposals), of_report))
-    names = list(dict.fromkeys(name for _, entities, _ in found for *_, name in entities))
+                token_spans = list(zip(tokens.starts, tokens.ends, strict=True))
+                annotated.append((words, _entities(sentence, token_spans, proposals), of_report))
+    names = list(dict.fromkeys(name for _, entities, _ in annotated for *_, name in entities))
     close = _close_names(names, library, encoder or StaticEncoder(), similarity)
-    kept: list[NerSentence] = []
-    for words, entities, of_report in found:
+    sentences: list[NerSentence] = []
+    for words, entities, of_report in annotated:
         spans: tuple[LabelledSpan, ...] = tuple(
             (first, last, kind) for first, last, kind, name in entities if name in close
         )
         if spans and _density(words, spans) >= density:
-            kept.append(NerSentence(words, spans, of_report))
-    proposed = [name for _, entities, _ in found for *_, name in entities]
+            sentences.append(NerSentence(words, spans, of_report))
+    proposed = [name for _, entities, _ in annotated for *_, name in entities]
     counts = AnnotationCounts(
-        len(found),
+        len(annotated),
         len(proposed),
         sum(name in close for name in proposed),
-        len(kept),
-        sum(len(each.spans) for each in kept),
+        len(sentences),
+        sum(len(item.spans) for item in sentences),
     )
-    return kept, counts
+    return sentences, counts
 
 
 def read_proposals(path: Path | str) -> dict[str, list[Proposal]]:
@@ -109,7 +109,7 @@ def read_proposals(path: Path | str) -> dict[str, list[Proposal]]:
 
     Types are abnormality, disease or anatomy; what is denied is decided by rules.
     """
-    found: dict[str, list[Proposal]] = {}
+    proposals: dict[str, list[Proposal]] = {}
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -123,22 +123,22 @@ def read_proposals(path: Path | str) -> dict[str, list[Proposal]]:
                 f'{path}, line {number}: must be {{"sentence": ..., "entities": [[name, type], ...]}}, '
                 f"got {error!r}"
             ) from None
-        strange = [each.type for each in entities if each.type.removeprefix("NON-") not in TYPES]
+        strange = [entity.type for entity in entities if entity.type.removeprefix("NON-") not in TYPES]
         if strange:
             raise InputError(
                 f"{path}, line {number}: a type must be one of {', '.join(TYPES)}, got {strange[0]!r}"
             )
-        found.setdefault(sentence, []).extend(entities)
-    return found
+        proposals.setdefault(sentence, []).extend(entities)
+    return proposals
 
 
 def _entities(
-    sentence: str, places: list[tuple[int, int]], proposals: dict[str, list[Proposal]] | None
+    sentence: str, token_spans: list[tuple[int, int]], proposals: dict[str, list[Proposal]] | None
 ) -> list[tuple[int, int, str, str]]:
     """(first word, last word, type, name) of what is proposed for a sentence."""
     read = rate_entities(read_report(sentence))
     if proposals is None:
-        marked = [(each.start, each.end, each.type.upper(), each.name) for each in read]
+        marked = [(entity.start, entity.end, entity.type.upper(), entity.name) for entity in read]
     else:
         marked = []
         taken: list[tuple[int, int]] = []
@@ -155,12 +155,12 @@ def _entities(
                     kind = f"NON-{kind}"
                 marked.append((start, end, kind, proposal.name))
         marked.sort()
-    found = []
+    spans = []
     for start, end, kind, name in marked:
-        inside = [number for number, (a, b) in enumerate(places) if a < end and start < b]
+        inside = [number for number, (a, b) in enumerate(token_spans) if a < end and start < b]
         if inside:
-            found.append((inside[0], inside[-1], kind, name))
-    return found
+            spans.append((inside[0], inside[-1], kind, name))
+    return spans
 
 
 def _is_denied(sentence: str, start: int, end: int, read: Sequence[RateEntity]) -> bool:
@@ -182,17 +182,19 @@ def _close_names(
         return set()
     # Describing words in front do not make a term unknown: of "mild edema", "edema" is looked up too.
     tails = [(name, " ".join(name.split()[at:])) for name in names for at in range(len(name.split()))]
-    asked = encoder.encode([tail for _, tail in tails])
-    best = np.full(len(asked), -np.inf)
+    query = encoder.encode([tail for _, tail in tails])
+    best = np.full(len(query), -np.inf)
     for begin in range(0, len(terms), TERMS_AT_ONCE):  # a vocabulary may hold a million terms
-        known = encoder.encode(terms[begin : begin + TERMS_AT_ONCE])
-        for at in range(0, len(asked), 512):
-            best[at : at + 512] = np.maximum(best[at : at + 512], (asked[at : at + 512] @ known.T).max(axis=1))
+        term_vectors = encoder.encode(terms[begin : begin + TERMS_AT_ONCE])
+        for at in range(0, len(query), 512):
+            best[at : at + 512] = np.maximum(
+                best[at : at + 512], (query[at : at + 512] @ term_vectors.T).max(axis=1)
+            )
     return {name for (name, _), value in zip(tails, best, strict=True) if value >= similarity}
 
 
 def _lexicon_terms() -> list[str]:
-    return list(dict.fromkeys(term for each in load_lexicon().concepts.values() for term in each.terms))
+    return list(dict.fromkeys(term for concept in load_lexicon().concepts.values() for term in concept.terms))
 
 
 def _density(words: Sequence[str], spans: Sequence[LabelledSpan]) -> float:

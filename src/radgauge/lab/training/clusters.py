@@ -85,7 +85,7 @@ def cluster_terms(
         k_range: Smallest and largest K tried.
         seed: Of K-means and of the sample for the silhouette.
     """
-    documents = [" ".join(each) for each in terms]
+    documents = [" ".join(words) for words in terms]
     distinct = len(set(documents))
     low, high = k_range
     if not 1 <= low <= high or (k is not None and k < 1):
@@ -100,23 +100,23 @@ def cluster_terms(
     # a small corpus has fewer clusters to try; the criteria are not defined for a report per cluster
     tried = set(range(low, min(high, distinct, len(documents) - 1) + 1)) | ({k} if k is not None else set())
     vectors = _vectors(documents)
-    _, first, place, counts = np.unique(documents, return_index=True, return_inverse=True, return_counts=True)
+    _, first, inverse, counts = np.unique(documents, return_index=True, return_inverse=True, return_counts=True)
     points = vectors[first].toarray()
 
-    def fit(each: int, starts: int) -> Any:
+    def fit(number: int, starts: int) -> Any:
         kmeans = require("sklearn.cluster", extra="fit").KMeans
-        return kmeans(each, n_init=starts, random_state=seed).fit(points, sample_weight=counts)
+        return kmeans(number, n_init=starts, random_state=seed).fit(points, sample_weight=counts)
 
-    fits = {each: fit(each, STARTS if each == k else TRIED) for each in sorted(tried or {1})}
-    trials = tuple(_trial(vectors, fits[each], place, seed) for each in fits)
+    fits = {number: fit(number, STARTS if number == k else TRIED) for number in sorted(tried or {1})}
+    trials = tuple(_trial(vectors, fits[number], inverse, seed) for number in fits)
     chosen = k if k is not None else choose_k(trials)
     best = fits[chosen] if chosen == k else fit(chosen, STARTS)
-    trials = tuple(_trial(vectors, best, place, seed) if trial.k == chosen else trial for trial in trials)
-    labels = _by_size(best.labels_[place])
+    trials = tuple(_trial(vectors, best, inverse, seed) if trial.k == chosen else trial for trial in trials)
+    labels = _by_size(best.labels_[inverse])
     plane, explained = _plane(vectors)
     prominent = tuple(
-        tuple(Counter(documents[at] for at in np.flatnonzero(labels == each)).most_common(5))
-        for each in range(chosen)
+        tuple(Counter(documents[at] for at in np.flatnonzero(labels == number)).most_common(5))
+        for number in range(chosen)
     )
     return Clusters(labels, trials, plane, explained, prominent)
 
@@ -155,9 +155,9 @@ def _vectors(documents: Sequence[str]) -> Any:
         raise InputError(f"the terms must hold words, got: {error}") from None
 
 
-def _trial(vectors: Any, fit: Any, place: NDArray[np.intp], seed: int) -> Trial:
+def _trial(vectors: Any, fit: Any, inverse: NDArray[np.intp], seed: int) -> Trial:
     metrics = require("sklearn.metrics", extra="fit")
-    k, labels = len(fit.cluster_centers_), fit.labels_[place]
+    k, labels = len(fit.cluster_centers_), fit.labels_[inverse]
     if not 1 < k < vectors.shape[0]:
         return Trial(k, float("nan"), float(fit.inertia_), float("nan"))
     size = min(SILHOUETTE_SAMPLE, vectors.shape[0])

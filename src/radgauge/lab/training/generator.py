@@ -67,7 +67,7 @@ class _Run:
 
     @property
     def best(self) -> GeneratorEpoch | None:
-        return min(self.epochs, key=lambda each: each.validation_loss, default=None)
+        return min(self.epochs, key=lambda epoch: epoch.validation_loss, default=None)
 
 
 @working("training")
@@ -93,15 +93,15 @@ def train_generator(
     Raises:
         UsageError: The folder holds a training with other settings or other studies.
     """
-    chosen, place = settings or GeneratorSettings(), make_folder(folder)
+    chosen, path = settings or GeneratorSettings(), make_folder(folder)
     fingerprint = _fingerprint(chosen, data)
-    if (place / CARD).is_file() and read_card(place).get("fingerprint") != fingerprint:
+    if (path / CARD).is_file() and read_card(path).get("fingerprint") != fingerprint:
         raise UsageError(
-            f"{place} holds a generator with other settings or other studies; choose another folder, or delete it "
+            f"{path} holds a generator with other settings or other studies; choose another folder, or delete it "
             "to start again"
         )
     words = fit_words(data.train.rows, data.train.texts)
-    write_index(place, data.train.ids, data.train.texts, words)
+    write_index(path, data.train.ids, data.train.texts, words)
     facts = {
         "fingerprint": fingerprint,
         "studies": {"train": len(data.train), "validation": len(data.validation)},
@@ -110,21 +110,21 @@ def train_generator(
         "words": {"targets": len(words.words), "mean_correlation": float(words.strength.mean())},
         **dict(about or {}),
     }
-    write_card(place, chosen, **facts, epochs=[])
+    write_card(path, chosen, **facts, epochs=[])
     if chosen.kind == "retrieval":
-        return TrainedGenerator(place, (), None)
+        return TrainedGenerator(path, (), None)
     torch = require("torch", extra="models")
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=devices):  # the caller's random state is left alone
         torch.manual_seed(chosen.seed)
-        trainer = _Trainer(data, words, place, chosen, facts, progress or _no_progress, tell or _silent)
+        trainer = _Trainer(data, words, path, chosen, facts, progress or _no_progress, tell or _silent)
         return trainer.run()
 
 
 def _fingerprint(settings: GeneratorSettings, data: GeneratorData) -> str:
     fixed = {name: value for name, value in asdict(settings).items() if name not in FREE}
-    known = json.dumps([1, fixed, data.train.hash(), data.validation.hash()])
-    return hashlib.sha256(known.encode()).hexdigest()[:16]
+    content = json.dumps([1, fixed, data.train.hash(), data.validation.hash()])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _silent(line: str) -> None:
@@ -197,13 +197,13 @@ class _Trainer:
             self.optimizer.step()
             total, tokens = total + float(loss.detach()) * weight, tokens + weight
             self.progress(f"epoch {number + 1}", at + 1, len(batches))
-        found = GeneratorEpoch(number + 1, total / tokens, self._validation_loss(), time.monotonic() - started)
-        if not np.isfinite([found.train_loss, found.validation_loss]).all():
+        result = GeneratorEpoch(number + 1, total / tokens, self._validation_loss(), time.monotonic() - started)
+        if not np.isfinite([result.train_loss, result.validation_loss]).all():
             raise RadgaugeError(
-                f"the loss is not finite in epoch {found.epoch}: training has diverged; lower the learning rate "
+                f"the loss is not finite in epoch {result.epoch}: training has diverged; lower the learning rate "
                 "and start again in another folder"
             )
-        self._keep(found)
+        self._keep(result)
 
     def _loss(self, part: _Tensors, chosen: NDArray[np.intp], *, smoothing: float) -> tuple[Any, int]:
         tokens = part.tokens(chosen)
@@ -226,17 +226,17 @@ class _Trainer:
                 total, tokens = total + float(loss) * weight, tokens + weight
         return total / max(tokens, 1)
 
-    def _keep(self, found: GeneratorEpoch) -> None:
+    def _keep(self, latest: GeneratorEpoch) -> None:
         earlier = self.state.best
-        self.state.epochs.append(found)
-        if earlier is None or found.validation_loss < earlier.validation_loss:
+        self.state.epochs.append(latest)
+        if earlier is None or latest.validation_loss < earlier.validation_loss:
             with replacing(self.folder / NETWORK) as path:
                 self.files.save_file(self._weights(), path)
-        write_card(self.folder, self.settings, **self.facts, epochs=[asdict(each) for each in self.state.epochs])
+        write_card(self.folder, self.settings, **self.facts, epochs=[asdict(row) for row in self.state.epochs])
         self._save()
         self.tell(
-            f"epoch {found.epoch}: loss {found.train_loss:.3f}, validation {found.validation_loss:.3f}, "
-            f"{found.seconds:.0f} s"
+            f"epoch {latest.epoch}: loss {latest.train_loss:.3f}, validation {latest.validation_loss:.3f}, "
+            f"{latest.seconds:.0f} s"
         )
 
     def _weights(self) -> dict[str, Any]:
@@ -270,7 +270,7 @@ class _Trainer:
         for name, parameter in self.network.named_parameters():
             kinds = ("step", "exp_avg", "exp_avg_sq")
             self.optimizer.state[parameter] = {kind: stored[f"moment.{kind}.{name}"] for kind in kinds}
-        self.state = _Run(run["step"], [GeneratorEpoch(**each) for each in run["epochs"]])
+        self.state = _Run(run["step"], [GeneratorEpoch(**epoch) for epoch in run["epochs"]])
         write_card(self.folder, self.settings, **self.facts, epochs=run["epochs"])
         self.tell(f"going on after epoch {len(self.state.epochs)}")
 
@@ -291,22 +291,22 @@ class _Tensors:
         self.rows = torch.from_numpy(np.ascontiguousarray(studies.rows))
         self.conditions = torch.from_numpy(words.conditions(predicted))
         self.numbers = [vocabulary.numbers(text, longest=settings.longest) for text in studies.texts]
-        self.lengths = np.array([len(each) for each in self.numbers])
+        self.lengths = np.array([len(row) for row in self.numbers])
 
     def tokens(self, chosen: NDArray[np.intp]) -> Any:
-        longest = int(self.lengths[chosen].max())
-        found = np.full((len(chosen), longest), PAD, np.int64)
-        for row, at in zip(found, chosen, strict=True):
+        length = int(self.lengths[chosen].max())
+        padded = np.full((len(chosen), length), PAD, np.int64)
+        for row, at in zip(padded, chosen, strict=True):
             row[: self.lengths[at]] = self.numbers[at]
-        return self.torch.from_numpy(found)
+        return self.torch.from_numpy(padded)
 
 
 def _batches(lengths: NDArray[np.intp], size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
     """Studies in random order; those of a few batches are sorted by length, the batches drawn again."""
     order = rng.permutation(len(lengths))
-    found = []
+    batches = []
     for start in range(0, len(order), size * _POOL):
         pool = order[start : start + size * _POOL]
         pool = pool[np.argsort(lengths[pool], kind="stable")]
-        found += [pool[at : at + size] for at in range(0, len(pool), size)]
-    yield from (found[at] for at in rng.permutation(len(found)))
+        batches += [pool[at : at + size] for at in range(0, len(pool), size)]
+    yield from (batches[at] for at in rng.permutation(len(batches)))

@@ -109,33 +109,37 @@ def read_generator_data(
             read_references(table, section=section, split=validation, images=images).cases, left_out
         )
     every = [*cases, *watched]
-    found = study_numbers(
+    study_features = study_numbers(
         [case.images for case in every], cache=cache, domain=domain, threads=threads, progress=progress
     )
-    usable = [at for at, why in enumerate(found.reasons) if not why]
-    left_out.update(kind_of_reason(why) for why in found.reasons if why)
+    usable = [at for at, why in enumerate(study_features.reasons) if not why]
+    left_out.update(kind_of_reason(why) for why in study_features.reasons if why)
     if by_share:
         share = _share([every[at] for at in usable], float(validation), seed=seed)
-        watching = [at for at, mine in zip(usable, share, strict=True) if mine]
+        watching = [at for at, in_share in zip(usable, share, strict=True) if in_share]
     else:
         watching = [at for at in usable if at >= len(cases)]
     learning = sorted(set(usable) - set(watching) - set(range(len(cases), len(every))))
-    kept = _without_leaks(learning, watching, every, found, left_out)
+    without_leaks = _without_leaks(learning, watching, every, study_features, left_out)
     if size is not None:
-        if size > len(kept):
-            raise UsageError(f"size must be at most the number of training studies, got {size} of {len(kept)}")
-        order = np.random.default_rng((seed, 1)).permutation(len(kept))[:size]
-        kept = [kept[at] for at in sorted(order.tolist())]
-    if len(kept) < LEAST_TRAIN or len(watching) < LEAST_VALIDATION:
+        if size > len(without_leaks):
+            raise UsageError(
+                f"size must be at most the number of training studies, got {size} of {len(without_leaks)}"
+            )
+        order = np.random.default_rng((seed, 1)).permutation(len(without_leaks))[:size]
+        without_leaks = [without_leaks[at] for at in sorted(order.tolist())]
+    if len(without_leaks) < LEAST_TRAIN or len(watching) < LEAST_VALIDATION:
         why = ", ".join(f"{number} with {reason}" for reason, number in left_out.items()) or "none"
         raise InputError(
             f"training a generator needs {LEAST_TRAIN} studies or more with a picture and a report, and "
-            f"validation {LEAST_VALIDATION}; got {len(kept)} and {len(watching)}; left out: {why}"
+            f"validation {LEAST_VALIDATION}; got {len(without_leaks)} and {len(watching)}; left out: {why}"
         )
-    train, watched_studies = (_studies(part, every, found, register=register) for part in (kept, watching))
+    train, watched_studies = (
+        _studies(part, every, study_features, register=register) for part in (without_leaks, watching)
+    )
     counted = (0, 0)
     if register == "lay":
-        counted = lay_share(every[at].references[0] for at in (*kept, *watching))
+        counted = lay_share(every[at].references[0] for at in (*without_leaks, *watching))
     return GeneratorData(train, watched_studies, dict(left_out), domain, counted)
 
 
@@ -156,7 +160,7 @@ def _lay_text(text: str) -> tuple[str, int, int]:
     written = from_subject("lay", "plain_sentences:write_plain")(text)
     return (
         from_subject("lay", "plain_sentences:mixed_text")(written),
-        sum(not each.kept for each in written),
+        sum(not report.kept for report in written),
         len(written),
     )
 
@@ -176,20 +180,20 @@ def kind_of_reason(why: str) -> str:
 
 
 def _with_report(cases: Sequence[Case], left_out: Counter[str]) -> list[Case]:
-    found = [replace(case, references=(case.references[0].strip(),)) for case in cases if case.references]
-    kept = [case for case in found if case.references[0]]
-    if len(kept) < len(cases):
-        left_out["no report"] += len(cases) - len(kept)
-    return kept
+    with_text = [replace(case, references=(case.references[0].strip(),)) for case in cases if case.references]
+    non_empty = [case for case in with_text if case.references[0]]
+    if len(non_empty) < len(cases):
+        left_out["no report"] += len(cases) - len(non_empty)
+    return non_empty
 
 
 def _share(cases: Sequence[Case], share: float, *, seed: int) -> list[bool]:
     """Which studies are watched: whole patients, drawn until the share is reached."""
     patients = list(dict.fromkeys(map(patient_of, cases)))
     counts = Counter(map(patient_of, cases))
-    wanted, chosen, number = max(LEAST_VALIDATION, round(share * len(cases))), set(), 0
+    target, chosen, number = max(LEAST_VALIDATION, round(share * len(cases))), set(), 0
     for at in np.random.default_rng((seed, 0)).permutation(len(patients)).tolist():
-        if number >= wanted:
+        if number >= target:
             break
         chosen.add(patients[at])
         number += counts[patients[at]]
@@ -200,26 +204,28 @@ def _without_leaks(
     learning: Sequence[int],
     watching: Sequence[int],
     every: Sequence[Case],
-    found: StudyNumbers,
+    study_features: StudyNumbers,
     left_out: Counter[str],
 ) -> list[int]:
     patients = {patient_of(every[at]) for at in watching}
-    pictures = {picture for at in watching for picture in found.pictures[at]}
-    kept = []
+    pictures = {picture for at in watching for picture in study_features.pictures[at]}
+    remaining = []
     for at in learning:
         if patient_of(every[at]) in patients:
             left_out["a patient of the validation studies"] += 1
-        elif pictures.intersection(found.pictures[at]):
+        elif pictures.intersection(study_features.pictures[at]):
             left_out["a picture of the validation studies"] += 1
         else:
-            kept.append(at)
-    return kept
+            remaining.append(at)
+    return remaining
 
 
-def _studies(part: Sequence[int], every: Sequence[Case], found: StudyNumbers, *, register: str) -> Studies:
+def _studies(
+    part: Sequence[int], every: Sequence[Case], study_features: StudyNumbers, *, register: str
+) -> Studies:
     texts = [every[at].references[0] for at in part]
     return Studies(
         tuple(every[at].id for at in part),
         tuple(lay_texts(texts) if register == "lay" else texts),
-        found.rows[list(part)],
+        study_features.rows[list(part)],
     )

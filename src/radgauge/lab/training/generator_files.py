@@ -48,12 +48,12 @@ class Generator:
     @property
     def signature(self) -> str:
         """Kind, register, size, and a hash of the files that its reports depend on."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for name in (WORDS, REPORTS, VOCABULARY, NETWORK):
             if (self.folder / name).is_file():
-                found.update(sha256_of(self.folder / name).encode())
+                digest.update(sha256_of(self.folder / name).encode())
         made = f"{self.settings.kind}|register:{self.settings.register}|studies:{len(self.ids)}"
-        return f"generator|{made}|files:{found.hexdigest()[:12]}|pictures:{self.card['pictures']}|v:{__version__}"
+        return f"generator|{made}|files:{digest.hexdigest()[:12]}|pictures:{self.card['pictures']}|v:{__version__}"
 
 
 def write_card(folder: Path, settings: GeneratorSettings, **facts: Any) -> None:
@@ -96,7 +96,7 @@ def settings_of(card: Mapping[str, Any]) -> GeneratorSettings:
     try:
         return GeneratorSettings(**card["settings"])
     except (KeyError, TypeError) as error:
-        names = ", ".join(each.name for each in fields(GeneratorSettings))
+        names = ", ".join(setting.name for setting in fields(GeneratorSettings))
         raise ModelError(f"the card of a generator must have the settings {names}, got: {error}") from error
 
 
@@ -119,36 +119,36 @@ def load_generator(folder: Path | str) -> Generator:
         InputError: The folder holds none.
         ModelError: A file is damaged, or made for another version of the image network.
     """
-    place = Path(folder)
-    card = read_card(place)
+    path = Path(folder)
+    card = read_card(path)
     if card.get("pictures") != numbers_signature():
         raise ModelError(
-            f"{place} was trained on pictures as {card.get('pictures')} sees them, this radgauge has "
+            f"{path} was trained on pictures as {card.get('pictures')} sees them, this radgauge has "
             f"{numbers_signature()}; train it again"
         )
-    words = load_words(place / WORDS)
+    words = load_words(path / WORDS)
     try:
-        records = [parse_json(line) for line in (place / REPORTS).read_text(encoding="utf-8").splitlines()]
+        records = [parse_json(line) for line in (path / REPORTS).read_text(encoding="utf-8").splitlines()]
         ids, reports = (tuple(str(record[name]) for record in records) for name in ("id", "report"))
     except (OSError, RadgaugeError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{place / REPORTS} must hold the training reports, got: {error}") from error
+        raise ModelError(f"{path / REPORTS} must hold the training reports, got: {error}") from error
     if len(ids) != len(words.training):
         raise ModelError(
-            f"{place} must hold one report per study of its regression, got {len(ids)} reports and "
+            f"{path} must hold one report per study of its regression, got {len(ids)} reports and "
             f"{len(words.training)} studies; train it again"
         )
-    return Generator(place, settings_of(card), card, words, ids, reports)
+    return Generator(path, settings_of(card), card, words, ids, reports)
 
 
 def read_vocabulary(folder: Path) -> Vocabulary:
     """The tokens of the network."""
     try:
-        found = Vocabulary(tuple((folder / VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]))
+        vocabulary = Vocabulary(tuple((folder / VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]))
     except OSError as error:
         raise ModelError(f"{folder} must hold the network's tokens, got: {error}") from error
-    if found.tokens[: len(SPECIAL)] != SPECIAL:
+    if vocabulary.tokens[: len(SPECIAL)] != SPECIAL:
         raise ModelError(f"{folder / VOCABULARY} must begin with {' '.join(SPECIAL)}; train it again")
-    return found
+    return vocabulary
 
 
 def load_network(folder: Path) -> tuple[Any, Vocabulary]:

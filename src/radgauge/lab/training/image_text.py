@@ -127,8 +127,8 @@ def build_stages() -> Any:
     stages = [Convolution(1, STEM, 3, 2)]
     inputs = STEM
     for number, size, stride, widening, outputs in GROUPS:
-        for place in range(number):
-            stages.append(Block(inputs, outputs, size, stride if place == 0 else 1, widening))
+        for block in range(number):
+            stages.append(Block(inputs, outputs, size, stride if block == 0 else 1, widening))
             inputs = outputs
     return nn.ModuleList(stages)
 
@@ -170,11 +170,11 @@ def load_start(stages: Any, start: str) -> None:
         with torch.no_grad():
             _fill(stages[0], state, "_conv_stem", "_bn0")
             for number, block in enumerate(stages[1:]):
-                place = f"_blocks.{number}."
+                prefix = f"_blocks.{number}."
                 if block.expand is not None:
-                    _fill(block.expand, state, f"{place}_expand_conv", f"{place}_bn0")
-                _fill(block.depth, state, f"{place}_depthwise_conv", f"{place}_bn1")
-                _fill(block.project, state, f"{place}_project_conv", f"{place}_bn2")
+                    _fill(block.expand, state, f"{prefix}_expand_conv", f"{prefix}_bn0")
+                _fill(block.depth, state, f"{prefix}_depthwise_conv", f"{prefix}_bn1")
+                _fill(block.project, state, f"{prefix}_project_conv", f"{prefix}_bn2")
     except (KeyError, RuntimeError) as error:
         raise ModelError(f"{path.name} does not hold the weights of EfficientNet-lite0: {error}") from error
 
@@ -242,20 +242,22 @@ def train_image_text(
         progress: Told after every picture decoded and every batch through the network.
         tell: Called with one line per pass over the pictures and per step of the fit.
     """
-    chosen, told = settings or ImageTextSettings(), tell or _silent
+    chosen, report_progress = settings or ImageTextSettings(), tell or _silent
     folder = make_folder(output)
     network = image_network(chosen.start)
-    pictures = _Pictures(folder, network, chosen, progress or _silent_progress, told)
+    pictures = _Pictures(folder, network, chosen, progress or _silent_progress, report_progress)
     train, validation = material.train, material.validation
     numbers, owners = pictures.numbers(train, "pictures")
     inverted, _ = pictures.numbers(train, "inverted pictures", change=_inverted)
     turned, _ = pictures.numbers(train, "turned pictures", change=_turned)
     started = time.monotonic()
     reports = report_rows(train, least=chosen.least, seed=chosen.seed)
-    told(f"read {len(train)} reports, {len(reports.claims.vocabulary)} claims: {time.monotonic() - started:.0f} s")
+    report_progress(
+        f"read {len(train)} reports, {len(reports.claims.vocabulary)} claims: {time.monotonic() - started:.0f} s"
+    )
     started = time.monotonic()
     side, text, centre = _fitted(numbers, owners, inverted, turned, reports, chosen)
-    told(f"fitted both sides: {time.monotonic() - started:.0f} s")
+    report_progress(f"fitted both sides: {time.monotonic() - started:.0f} s")
     views = view_points(side.rows(numbers), owners, len(train)).keys()
     constants = _held_out_constants(numbers, owners, inverted, turned, reports, chosen, views=views)
     facts = {
@@ -304,28 +306,28 @@ class _Pictures:
     ) -> tuple[Numbers, NDArray[np.intp]]:
         """Numbers of all pictures and their studies; of each `EVERY`-th picture, changed, if there is a change."""
         paths = [str(path) for study in studies for path in study.images]
-        known = json.dumps([self.settings.start, self.settings.size, what, EVERY, paths])
-        file = self.folder / f"{hashlib.sha256(known.encode()).hexdigest()[:12]}_{NUMBERS}"
+        fingerprint = json.dumps([self.settings.start, self.settings.size, what, EVERY, paths])
+        file = self.folder / f"{hashlib.sha256(fingerprint.encode()).hexdigest()[:12]}_{NUMBERS}"
         if file.is_file():
             with np.load(file, allow_pickle=False) as stored:
-                found, owners = stored["numbers"], stored["owners"]
-            self.tell(f"{what}: {len(found)} known from the last run")
-            return found, owners
+                features, owners = stored["numbers"], stored["owners"]
+            self.tell(f"{what}: {len(features)} known from the last run")
+            return features, owners
         started = time.monotonic()
         every = 1 if change is None else EVERY
         squares, owners = read_squares(
             studies, size=self.settings.size, progress=self.progress, every=every, change=change
         )
-        found = np.empty((len(squares), self.network.width), np.float32)
+        features = np.empty((len(squares), self.network.width), np.float32)
         for start in range(0, len(squares), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            found[part] = picture_numbers(self.network, squares[part], threads=self.settings.threads)
+            features[part] = picture_numbers(self.network, squares[part], threads=self.settings.threads)
             self.progress(what, min(start + _AT_ONCE, len(squares)), len(squares))
         with replacing(file) as path, path.open("wb") as stream:
-            np.savez(stream, numbers=found, owners=owners)
+            np.savez(stream, numbers=features, owners=owners)
         seconds = time.monotonic() - started
-        self.tell(f"{what}: {len(found)} through the network in {seconds:.0f} s")
-        return found, owners
+        self.tell(f"{what}: {len(features)} through the network in {seconds:.0f} s")
+        return features, owners
 
 
 def _inverted(picture: Grey, number: int) -> Grey:
@@ -349,21 +351,26 @@ def _fitted(
     first = np.r_[True, owners[1:] != owners[:-1]]
     view = view_direction(numbers, first)
     frontal = view(numbers) > 0
-    mine = [frontal, ~frontal] if not frontal.all() else [frontal, frontal]
+    by_view = [frontal, ~frontal] if not frontal.all() else [frontal, frontal]
     nothing = np.zeros((numbers.shape[1], 1))
-    plain = [view_layer(numbers[each], nothing) for each in mine]
+    plain = [view_layer(numbers[selected], nothing) for selected in by_view]
     layers = fit_layers(
-        tuple(layer.scaled(numbers[each]).astype(np.float64) for layer, each in zip(plain, mine, strict=True)),
-        tuple(owners[each] for each in mine),
+        tuple(
+            layer.scaled(numbers[selected]).astype(np.float64)
+            for layer, selected in zip(plain, by_view, strict=True)
+        ),
+        tuple(owners[selected] for selected in by_view),
         reports.rows,
         reports.reworded if settings.rewording else reports.reworded[:0],
         settings=settings,
     )
-    one, two = (view_layer(numbers[each], matrix) for each, matrix in zip(mine, layers.views, strict=True))
+    one, two = (
+        view_layer(numbers[selected], matrix) for selected, matrix in zip(by_view, layers.views, strict=True)
+    )
     upside, upside_limit = changed_direction(numbers, inverted)
     turn, turn_limit = changed_direction(numbers, turned)
     limits = {
-        "distance": max(distance_limit(numbers[each]) for each in mine),
+        "distance": max(distance_limit(numbers[selected]) for selected in by_view),
         "inverted": upside_limit,
         "turned": turn_limit,
     }
@@ -421,21 +428,27 @@ def view_points(
     """
     width = rows.shape[1] - 4
     vectors, frontal = rows[:, :width], rows[:, width] > 0
-    found = {}
-    for name, mine in ((VIEWS[0], frontal), (VIEWS[1], ~frontal)):
-        has = np.flatnonzero(np.bincount(owners[mine], minlength=studies))
+    points = {}
+    for name, selected in ((VIEWS[0], frontal), (VIEWS[1], ~frontal)):
+        has = np.flatnonzero(np.bincount(owners[selected], minlength=studies))
         if len(has):
-            place = np.zeros(studies, np.intp)
-            place[has] = np.arange(len(has))
-            found[name] = (unit(mean_by_study(vectors[mine], place[owners[mine]], studies=len(has))), has)
-    if len(found) == 2:
-        both = np.intersect1d(found[VIEWS[0]][1], found[VIEWS[1]][1])
+            position = np.zeros(studies, np.intp)
+            position[has] = np.arange(len(has))
+            points[name] = (
+                unit(mean_by_study(vectors[selected], position[owners[selected]], studies=len(has))),
+                has,
+            )
+    if len(points) == 2:
+        both = np.intersect1d(points[VIEWS[0]][1], points[VIEWS[1]][1])
         if len(both):
             inside = np.isin(owners, both)
-            place = np.zeros(studies, np.intp)
-            place[both] = np.arange(len(both))
-            found[BOTH] = (unit(mean_by_study(vectors[inside], place[owners[inside]], studies=len(both))), both)
-    return found
+            position = np.zeros(studies, np.intp)
+            position[both] = np.arange(len(both))
+            points[BOTH] = (
+                unit(mean_by_study(vectors[inside], position[owners[inside]], studies=len(both))),
+                both,
+            )
+    return points
 
 
 def _watch(
@@ -446,11 +459,11 @@ def _watch(
     texts = EmbeddedImageText(str(file)).embed_texts([study.texts[0] for study in studies])
     rows = side.rows(numbers)
     every = unit(mean_by_study(rows[:, : texts.shape[1]], owners, studies=len(studies)))
-    found = {"all pictures": matching(every, texts)}
-    for name, (points, mine) in view_points(rows, owners, len(studies)).items():
-        if len(mine) > 1:
-            found[name] = matching(points, texts[mine])
-    return found
+    figures = {"all pictures": matching(every, texts)}
+    for name, (points, selected) in view_points(rows, owners, len(studies)).items():
+        if len(selected) > 1:
+            figures[name] = matching(points, texts[selected])
+    return figures
 
 
 def _silent(line: str) -> None:

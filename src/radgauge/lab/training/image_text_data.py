@@ -85,7 +85,7 @@ def _read(table: Path, images: Path, *, split: str | None) -> tuple[list[Picture
             forms.setdefault(case.id, {})[section] = case.references[0].strip()
             pictures[case.id] = tuple(images / name for name in case.images)
     left_out = {"no report": 0, "no picture": 0}
-    found = []
+    studies = []
     for study, texts in forms.items():
         different = tuple(dict.fromkeys(text for text in texts.values() if text))
         if not different:
@@ -93,8 +93,8 @@ def _read(table: Path, images: Path, *, split: str | None) -> tuple[list[Picture
         elif not pictures[study]:
             left_out["no picture"] += 1
         else:
-            found.append(PicturedReport(study, pictures[study], different))
-    return found, left_out
+            studies.append(PicturedReport(study, pictures[study], different))
+    return studies, left_out
 
 
 def read_squares(
@@ -124,10 +124,10 @@ def read_squares(
         picture = grey(paths[number])
         return squared(picture if change is None else change(picture, number), size)
 
-    found = np.empty((len(paths), size, size), np.uint8)
+    squares = np.empty((len(paths), size, size), np.uint8)
     with ThreadPoolExecutor(max_workers=2) as pool:
         for at, square in enumerate(pool.map(opened, range(len(paths)))):
-            found[at] = square
+            squares[at] = square
             if progress is not None:
                 progress("decoding", at + 1, len(paths))
-    return found, owners
+    return squares, owners

@@ -40,8 +40,8 @@ def matching(pictures: Vectors, reports: Vectors) -> Matching:
     other = near[~np.eye(len(near), dtype=bool)]
     to_text, to_picture = ranks(near), ranks(near.T)
 
-    def recall(places: NDArray[np.float64], limit: int) -> float:
-        return float((places <= limit).mean())
+    def recall(positions: NDArray[np.float64], limit: int) -> float:
+        return float((positions <= limit).mean())
 
     return Matching(
         studies=len(near),
@@ -62,8 +62,8 @@ def ranks(near: NDArray[np.float64]) -> NDArray[np.float64]:
     own = np.diag(near)[:, None]
     better = (near > own).sum(axis=1)
     equal = (near == own).sum(axis=1) - 1
-    found: NDArray[np.float64] = 1 + better + equal / 2
-    return found
+    ranked: NDArray[np.float64] = 1 + better + equal / 2
+    return ranked
 
 
 def auroc(higher: NDArray[np.float64], lower: NDArray[np.float64]) -> float:
@@ -74,16 +74,16 @@ def auroc(higher: NDArray[np.float64], lower: NDArray[np.float64]) -> float:
     """
     if not len(higher) or not len(lower):
         return float("nan")
-    places = rankdata(np.concatenate([higher, lower]))[: len(higher)]
-    return float((places.sum() - len(higher) * (len(higher) + 1) / 2) / (len(higher) * len(lower)))
+    positions = rankdata(np.concatenate([higher, lower]))[: len(higher)]
+    return float((positions.sum() - len(higher) * (len(higher) + 1) / 2) / (len(higher) * len(lower)))
 
 
 def mean_by_study(vectors: Vectors, owners: NDArray[np.intp], *, studies: int) -> Vectors:
     """One vector per study: the mean of its pictures' vectors."""
     total = np.zeros((studies, vectors.shape[1]), np.float64)
     np.add.at(total, owners, vectors)
-    found: Vectors = (total / np.bincount(owners, minlength=studies)[:, None]).astype(np.float32)
-    return found
+    means: Vectors = (total / np.bincount(owners, minlength=studies)[:, None]).astype(np.float32)
+    return means
 
 
 def largest_area(pictures: Vectors, reports: Vectors, *, others: int, seed: int) -> float:

@@ -50,7 +50,7 @@ def fit_layers(
         settings: Ridges, weight of the rewordings, dimensions.
     """
     studies = len(rows)
-    beside = np.hstack([_by_study(*each, studies=studies) for each in zip(pictures, owners, strict=True)])
+    beside = np.hstack([_by_study(*view, studies=studies) for view in zip(pictures, owners, strict=True)])
     centre = rows.mean(axis=0, dtype=np.float64)
     _, components = eigh((rows - centre).T @ (rows - centre))
     components = components[:, ::-1][:, :_COMPONENTS]
@@ -65,13 +65,13 @@ def fit_layers(
     between = solve_triangular(left, beside.T @ reports / studies, lower=True)
     between = solve_triangular(right, between.T, lower=True).T
     _, strength, two = svd(between, full_matrices=False)
-    wanted = settings.dimensions
-    text = components @ solve_triangular(right.T, two[:wanted].T * strength[:wanted] ** _POWER)
-    text = _widened(text, rows - centre, wanted)
+    n_dimensions = settings.dimensions
+    text = components @ solve_triangular(right.T, two[:n_dimensions].T * strength[:n_dimensions] ** _POWER)
+    text = _widened(text, rows - centre, n_dimensions)
     vectors = (rows - centre) @ text
     views = tuple(
-        _regression(numbers, vectors[mine], ridge=settings.view_ridge)
-        for numbers, mine in zip(pictures, owners, strict=True)
+        _regression(numbers, vectors[studies_of], ridge=settings.view_ridge)
+        for numbers, studies_of in zip(pictures, owners, strict=True)
     )
     return Layers(centre, text, views)
 
@@ -93,6 +93,6 @@ def _regression(numbers: Matrix, vectors: Matrix, *, ridge: float) -> Matrix:
 def _widened(matrix: Matrix, values: Matrix, dimensions: int) -> Matrix:
     """The matrix scaled so that it makes vectors of length one on average, with as many columns as wanted."""
     length = float(np.linalg.norm(values @ matrix, axis=1).mean())
-    found = np.zeros((len(matrix), dimensions))
-    found[:, : matrix.shape[1]] = matrix / (length or 1.0)
-    return found
+    padded = np.zeros((len(matrix), dimensions))
+    padded[:, : matrix.shape[1]] = matrix / (length or 1.0)
+    return padded

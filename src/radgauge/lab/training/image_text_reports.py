@@ -38,14 +38,14 @@ def report_rows(studies: Sequence[PicturedReport], *, least: int, seed: int) -> 
     last = [study.texts[-1] for study in studies]
     readings = ReportReader().read(last)
     claims = ReportClaims(claim_vocabulary(readings, least=least))
-    known = len(claims.vocabulary)
-    whole = claims.rows(last)
+    n_claims = len(claims.vocabulary)
+    full_rows = claims.rows(last)
     scale = np.full(claims.dimensions, _WORDS, np.float32)
-    scale[:known] = _CLAIMS / np.sqrt((whole[:, :known] > 0).mean(axis=0).clip(_RAREST))
-    scale[known : (known + claims.dimensions) // 2] = _STATED
+    scale[:n_claims] = _CLAIMS / np.sqrt((full_rows[:, :n_claims] > 0).mean(axis=0).clip(_RAREST))
+    scale[n_claims : (n_claims + claims.dimensions) // 2] = _STATED
     other = claims.rows(reworded(readings, seed=seed))
     rows = claims.rows([study.texts[0] for study in studies])
-    return ReportRows(claims, scale, rows * scale, (other - whole) * scale)
+    return ReportRows(claims, scale, rows * scale, (other - full_rows) * scale)
 
 
 def reworded(readings: Sequence[ReportReading], *, seed: int) -> list[str]:
@@ -62,8 +62,8 @@ def reworded(readings: Sequence[ReportReading], *, seed: int) -> list[str]:
     for reading in readings:
         stating = set(stating_sentences(reading))
         every = [reading.text[span.start : span.end] for span in reading.sentences]
-        own = [each for each in every if each in stating]
-        parts.append((own, [each for each in every if each not in stating]))
+        own = [report for report in every if report in stating]
+        parts.append((own, [report for report in every if report not in stating]))
     rest = [at for at, (_, other) in enumerate(parts) if other]
     if not rest:
         return [reading.text for reading in readings]

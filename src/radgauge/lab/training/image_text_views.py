@@ -33,14 +33,14 @@ def view_direction(numbers: Numbers, first: NDArray[np.bool_]) -> Direction:
         return _none(numbers)
     frontal = first
     for _ in range(_ROUNDS):
-        found = _between(numbers, frontal)
-        called = found(numbers) > 0
+        direction = _between(numbers, frontal)
+        called = direction(numbers) > 0
         if min(called.mean(), 1 - called.mean()) < _RARE:
             return _none(numbers)
         if (called == frontal).all():
             break
         frontal = called
-    return found
+    return direction
 
 
 def changed_direction(real: Numbers, changed: Numbers) -> tuple[Direction, float]:

@@ -198,9 +198,9 @@ class TransformerLearner:
 
 
 def _scores(head: Any, vectors: Any, candidate: Index, reference: Index) -> NDArray[np.float64]:
-    found = [
+    scores = [
         head(vectors[candidate[part]], vectors[reference[part]]).float().cpu().numpy()
         for start in range(0, len(candidate), PAIRS_AT_ONCE)
         for part in (slice(start, start + PAIRS_AT_ONCE),)
     ]
-    return np.concatenate(found).astype(np.float64)
+    return np.concatenate(scores).astype(np.float64)

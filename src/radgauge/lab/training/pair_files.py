@@ -45,9 +45,9 @@ def curves_svg(clusters: Clusters) -> str:
     for name in CURVES:
         shown = name.replace("_", "-")
         values = np.array([getattr(trial, name) for trial in clusters.trials])
-        known = values[np.isfinite(values)]  # one cluster has no silhouette
-        if len(known):
-            series.append((f"{shown}: {known.min():.4g} to {known.max():.4g}", _scaled(values).tolist()))
+        finite = values[np.isfinite(values)]  # one cluster has no silhouette
+        if len(finite):
+            series.append((f"{shown}: {finite.min():.4g} to {finite.max():.4g}", _scaled(values).tolist()))
         else:
             undefined.append(f"{shown}: not defined")
     return share_curves(
@@ -134,28 +134,28 @@ def write_pairs(
     """
     if comet_target is not None:
         check_target(comet_target)
-    place = Path(folder)
-    make_folder(place)
+    path = Path(folder)
+    make_folder(path)
     reports = chosen.reports
-    _write_reports(place / REPORTS_FILE, reports, clusters, corpus)
+    _write_reports(path / REPORTS_FILE, reports, clusters, corpus)
     for name in SPLITS:
         pairs = corpus.splits[name]
         rows = (
             [reports[a].id, reports[b].id, *(f"{value:.6f}" for value in values)]
             for a, b, *values in zip(*(column.tolist() for column in pairs), strict=True)
         )
-        write_csv(place / f"{name}.csv", ["reference_id", "candidate_id", *TARGETS], rows)
+        write_csv(path / f"{name}.csv", ["reference_id", "candidate_id", *TARGETS], rows)
         if comet_target is not None:
             columns = (pairs.reference, pairs.candidate, getattr(pairs, comet_target))
             texts = (
                 [reports[a].text, reports[b].text, f"{value:.6f}"]
                 for a, b, value in zip(*(column.tolist() for column in columns), strict=True)
             )
-            write_csv(place / f"{name}.comet.csv", COMET_COLUMNS, texts)
-    write_file(place / "k_curves.svg", curves_svg(clusters))
-    write_file(place / "clusters.svg", plane_svg(clusters))
+            write_csv(path / f"{name}.comet.csv", COMET_COLUMNS, texts)
+    write_file(path / "k_curves.svg", curves_svg(clusters))
+    write_file(path / "clusters.svg", plane_svg(clusters))
     summary = describe_pairs(corpus, chosen=chosen, clusters=clusters, about=about)
-    write_file(place / "pairs.json", json.dumps(summary, indent=1))
+    write_file(path / "pairs.json", json.dumps(summary, indent=1))
     return summary
 
 
@@ -285,12 +285,12 @@ def count_pairs(judgments: Judgments) -> PairTable:
 
 def _number(value: object, where: str) -> float:
     try:
-        found = float(str(value))
+        number = float(str(value))
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        number = math.nan
+    if not math.isfinite(number):
         raise InputError(f"{where}: the target must be a finite number, got {shown(value)}; nothing was trained")
-    return found
+    return number
 
 
 def _read_reports(path: Path) -> dict[str, str]:

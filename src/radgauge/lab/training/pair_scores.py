@@ -49,8 +49,8 @@ class PairValues:
 
     def target(self, name: str) -> Values:
         """One of TARGETS."""
-        found: Values = getattr(self, name)
-        return found
+        values: Values = getattr(self, name)
+        return values
 
 
 def radcliq_preprint(radgraph_f1: Values, bleu2: Values) -> Values:
@@ -106,14 +106,14 @@ class PairScorer:
     @property
     def judgeable(self) -> NDArray[np.bool_]:
         """Reports that have words and entities; the others cannot be scored."""
-        known: NDArray[np.bool_] = (self.lengths > 0) & (_sizes(self.entities) > 0)
-        return known
+        usable: NDArray[np.bool_] = (self.lengths > 0) & (_sizes(self.entities) > 0)
+        return usable
 
     def block(self, references: Index, candidates: Index) -> PairValues:
         """Every reference against every candidate."""
         return self._values(references[:, None], candidates[None, :], shared)
 
-    def each(self, references: Index, candidates: Index) -> PairValues:
+    def paired(self, references: Index, candidates: Index) -> PairValues:
         """Each reference against the candidate at the same place."""
         return self._values(references, candidates, shared_each)
 

@@ -68,16 +68,16 @@ def scored_blocks(
     if engine.name == "process" or len(blocks) < 2:
         yield from ((block, *_scored(scorer, words, block)) for block in blocks)
         return
-    with passing_folder() as place:
-        _keep(place, scorer, words)
-        found = run_in_order(score_block, ((place, block) for block in blocks), engine=engine)
-        yield from ((block, *each) for block, each in zip(blocks, found, strict=True))
+    with passing_folder() as folder:
+        _keep(folder, scorer, words)
+        scored = run_in_order(score_block, ((folder, block) for block in blocks), engine=engine)
+        yield from ((block, *result) for block, result in zip(blocks, scored, strict=True))
 
 
 def score_block(item: tuple[Path, Block]) -> tuple[PairValues, Counts]:
     """The values of one block, in a worker."""
-    place, block = item
-    scorer, words = _kept(place)
+    folder, block = item
+    scorer, words = _load(folder)
     return _scored(scorer, words, block)
 
 
@@ -89,17 +89,17 @@ def _scored(scorer: PairScorer, words: Any, block: Block) -> tuple[PairValues, C
     return scorer.block(block.references, block.members), counts
 
 
-def _keep(place: Path, scorer: PairScorer, words: Any) -> None:
-    make_folder(place)
-    np.save(place / "lengths.npy", scorer.lengths)
+def _keep(folder: Path, scorer: PairScorer, words: Any) -> None:
+    make_folder(folder)
+    np.save(folder / "lengths.npy", scorer.lengths)
     for name, matrix in zip(_NAMES, (*scorer.grams, scorer.entities, scorer.relations, words), strict=True):
-        sparse.save_npz(place / f"{name}.npz", matrix, compressed=False)
+        sparse.save_npz(folder / f"{name}.npz", matrix, compressed=False)
 
 
 @functools.lru_cache(maxsize=1)
-def _kept(place: Path) -> tuple[PairScorer, Any]:
-    ones, twos, entities, relations, words = (sparse.load_npz(place / f"{name}.npz") for name in _NAMES)
-    return PairScorer(np.load(place / "lengths.npy"), (ones, twos), entities, relations), words
+def _load(folder: Path) -> tuple[PairScorer, Any]:
+    ones, twos, entities, relations, words = (sparse.load_npz(folder / f"{name}.npz") for name in _NAMES)
+    return PairScorer(np.load(folder / "lengths.npy"), (ones, twos), entities, relations), words
 
 
 _NAMES = ("ones", "twos", "entities", "relations", "words")
@@ -187,12 +187,12 @@ def build_pairs(
     dealt = _deal(reports, clusters, rng) if split == "report" else None
     usable = scorer.judgeable
     parts = range(len(SPLITS)) if dealt is not None else (None,)
-    found: dict[str, Pairs] = {}
+    splits_found: dict[str, Pairs] = {}
     counts = np.zeros(3)
     scored = lonely = 0
     for part in parts:
-        mine = usable if part is None or dealt is None else usable & (dealt == part)
-        groups = [np.flatnonzero(mine & (clusters.labels == each)) for each in range(clusters.k)]
+        in_split = usable if part is None or dealt is None else usable & (dealt == part)
+        groups = [np.flatnonzero(in_split & (clusters.labels == cluster)) for cluster in range(clusters.k)]
         lonely += sum(len(group) == 1 for group in groups)
         total = sum(len(group) * (len(group) - 1) for group in groups) // (2 if unordered else 1)
         scored += total
@@ -202,11 +202,11 @@ def build_pairs(
             counts += common
             pool.add(block.references, block.members, values, once=once)
         pairs = pool.result()
-        found["" if part is None else SPLITS[part]] = _mutual_once(pairs) if unordered else pairs
-    splits = found if dealt is not None else _split_pairs(found[""], rng)
-    kept = {name: _overlap(words, pairs) for name, pairs in splits.items()}
-    kept["kept"] = _overlap(words, _joined(list(splits.values())))
-    kept["all"] = Overlap(*(counts / max(counts.sum(), 1)).tolist())
+        splits_found["" if part is None else SPLITS[part]] = _mutual_once(pairs) if unordered else pairs
+    splits = splits_found if dealt is not None else _split_pairs(splits_found[""], rng)
+    overlaps = {name: _overlap(words, pairs) for name, pairs in splits.items()}
+    overlaps["kept"] = _overlap(words, _joined(list(splits.values())))
+    overlaps["all"] = Overlap(*(counts / max(counts.sum(), 1)).tolist())
     normal = np.array([report.normal for report in reports])
     abnormal = {name: float((~normal[pairs.reference]).mean()) for name, pairs in splits.items() if len(pairs[0])}
     found_in_all = sum(len(pairs.reference) for pairs in splits.values())
@@ -219,7 +219,7 @@ def build_pairs(
         kept=found_in_all,
         report_split=dealt,
         abnormal=abnormal,
-        overlap=kept,
+        overlap=overlaps,
         seen=_seen(splits),
         lonely=lonely,
     )
@@ -240,11 +240,11 @@ def _deal(reports: Sequence[TermReport], clusters: Clusters, rng: np.random.Gene
     """Deal reports to splits, cluster by cluster; equal texts go the same way."""
     dealt = np.full(len(reports), -1, dtype=np.int8)
     taken: dict[str, np.int8] = {}
-    for each in range(clusters.k):
-        members = rng.permutation(np.flatnonzero(clusters.labels == each))
+    for cluster in range(clusters.k):
+        members = rng.permutation(np.flatnonzero(clusters.labels == cluster))
         borders = np.round(np.cumsum(SHARES) * len(members)).astype(int)
-        for place, at in enumerate(members):
-            part = np.int8(np.searchsorted(borders, place, side="right"))
+        for position, at in enumerate(members):
+            part = np.int8(np.searchsorted(borders, position, side="right"))
             dealt[at] = taken.setdefault(reports[at].text, part)
     return dealt
 
@@ -318,9 +318,9 @@ def _split_pairs(pairs: Pairs, rng: np.random.Generator) -> dict[str, Pairs]:
 
 
 def _background(
-    scorer: PairScorer, among: Index, kept: Pairs, per_pair: float, rng: np.random.Generator
+    scorer: PairScorer, among: Index, selected: Pairs, per_pair: float, rng: np.random.Generator
 ) -> list[Pairs]:
-    number = round(per_pair * len(kept.reference))
+    number = round(per_pair * len(selected.reference))
     references, candidates = rng.choice(among, number), rng.choice(among, number)
     copies = among[: min(number, len(among))]
     return [scored_pairs(scorer, references, candidates), scored_pairs(scorer, copies, copies)]
@@ -328,7 +328,7 @@ def _background(
 
 def scored_pairs(scorer: PairScorer, references: Index, candidates: Index) -> Pairs:
     """Pairs of the reports at these positions, one by one."""
-    values = scorer.each(references, candidates)
+    values = scorer.paired(references, candidates)
     return Pairs(references, candidates, values.radcliq, values.radgraph_f1, values.bleu2)
 
 

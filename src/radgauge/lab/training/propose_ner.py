@@ -76,7 +76,7 @@ def propose_entities(
             if (text := report[start:end].strip())
         )
     )
-    shown = [(" ".join(each.words), _of(each)) for each in examples] or EXAMPLES
+    shown = [(" ".join(example.words), _of(example)) for example in examples] or EXAMPLES
     outcomes = ask_all(
         _question(shown),
         [(sentence,) for sentence in sentences],
@@ -104,7 +104,7 @@ def marked(entities: Iterable[Proposal]) -> str:
     >>> marked([Proposal("heart", "ANATOMY")]), marked([])
     ('heart | anatomy', '-')
     """
-    return "; ".join(f"{each.name} | {each.type.lower()}" for each in entities) or NOTHING
+    return "; ".join(f"{entity.name} | {entity.type.lower()}" for entity in entities) or NOTHING
 
 
 def parse_marked(text: str) -> tuple[Proposal, ...]:
@@ -113,12 +113,12 @@ def parse_marked(text: str) -> tuple[Proposal, ...]:
     >>> parse_marked("left lung | anatomy; mass | abnormality")
     (Proposal(name='left lung', type='ANATOMY'), Proposal(name='mass', type='ABNORMALITY'))
     """
-    found = []
+    entities = []
     for part in text.split(";"):
         name, bar, kind = part.rpartition("|")
         if bar and name.strip():
-            found.append(Proposal(name.strip(), kind.strip().upper()))
-    return tuple(found)
+            entities.append(Proposal(name.strip(), kind.strip().upper()))
+    return tuple(entities)
 
 
 def not_marked(sentence: str, text: str) -> str:
@@ -132,9 +132,9 @@ def not_marked(sentence: str, text: str) -> str:
     entities = parse_marked(text)
     if len(entities) != len([part for part in text.split(";") if part.strip()]):
         return "it is not in the agreed form"
-    if any(each.type.removeprefix("NON-") not in TYPES for each in entities):
+    if any(entity.type.removeprefix("NON-") not in TYPES for entity in entities):
         return "a type is unknown"
-    if any(each.name.lower() not in sentence.lower() for each in entities):
+    if any(entity.name.lower() not in sentence.lower() for entity in entities):
         return "a marked name is not in the sentence"
     return ""
 
@@ -149,18 +149,18 @@ def _of(sentence: NerSentence) -> tuple[Proposal, ...]:
 def _question(examples: Sequence[tuple[str, Sequence[Proposal]]]) -> Question:
     general = prompt("entities")
     lines = "\n".join(f'- "{sentence}" becomes "{marked(entities)}"' for sentence, entities in examples)
-    asked = Prompt(general.system.replace("{examples}", lines), general.user)
+    filled = Prompt(general.system.replace("{examples}", lines), general.user)
 
     def render(items: Sequence[Item]) -> str:
-        return asked.fill([item[0] for item in items])
+        return filled.fill([item[0] for item in items])
 
     def accept(items: Sequence[Item], texts: Mapping[int, str]) -> dict[int, str]:
-        found = {number: not_marked(items[number][0], text) for number, text in texts.items()}
-        return {number: why for number, why in found.items() if why}
+        faults = {number: not_marked(items[number][0], text) for number, text in texts.items()}
+        return {number: why for number, why in faults.items() if why}
 
     return Question(
         "entities",
-        asked.system,
+        filled.system,
         render,
         accept,
         lambda items: 64 + sum(96 + 2 * len(i[0].encode()) for i in items),

@@ -74,7 +74,7 @@ def read_term_reports(
 
 def choose_reports(studies: Sequence[Study], *, section: str, duplicates: bool = False) -> TermReports:
     """Studies with a text and with terms that say something."""
-    kept: list[TermReport] = []
+    chosen: list[TermReport] = []
     dropped = {"no text": 0, "no usable terms": 0, "text occurred before": 0}
     seen: set[str] = set()
     for study in studies:
@@ -88,13 +88,13 @@ def choose_reports(studies: Sequence[Study], *, section: str, duplicates: bool =
             dropped["text occurred before"] += 1
         else:
             seen.add(key)
-            kept.append(TermReport(study.id, text, terms))
-    if len(kept) < 2:
+            chosen.append(TermReport(study.id, text, terms))
+    if len(chosen) < 2:
         raise InputError(
-            f"pairs need at least two reports with a text ({section}) and usable terms, got {len(kept)}; "
+            f"pairs need at least two reports with a text ({section}) and usable terms, got {len(chosen)}; "
             f"dropped: {', '.join(f'{number} {why}' for why, number in dropped.items())}"
         )
-    return TermReports(tuple(kept), dropped, section)
+    return TermReports(tuple(chosen), dropped, section)
 
 
 def read_term_studies(
@@ -115,10 +115,14 @@ def read_term_studies(
         return read_studies(file)
     first = next(iter_records(file, source=inspect_file(file, encoding=encoding)), None)
     names = tuple(first.values) if first else ()
-    found = {role: settled.get(role) or _named(names, ROLES[role]) for role in ROLES}
-    if not settled and encoding is None and (is_corpus_table(names) or (_is_json(file) and not found["terms"])):
+    column_of = {role: settled.get(role) or _named(names, ROLES[role]) for role in ROLES}
+    if (
+        not settled
+        and encoding is None
+        and (is_corpus_table(names) or (_is_json(file) and not column_of["terms"]))
+    ):
         return read_studies(file)
-    absent = next((role for role, name in found.items() if name not in names), None)
+    absent = next((role for role, name in column_of.items() if name not in names), None)
     if absent is not None:
         raise InputError(
             f"{file.name}: no column {settled.get(absent) or f'with the {absent}'}; give Open-i XML, "
@@ -126,7 +130,7 @@ def read_term_studies(
             f"got columns {', '.join(names) or 'none'}; "
             "name yours with columns={'id': A, 'report': B, 'terms': C}"
         )
-    return _table(file, {role: str(name) for role, name in found.items()}, encoding)
+    return _table(file, {role: str(name) for role, name in column_of.items()}, encoding)
 
 
 def _named(columns: Sequence[str], names: Sequence[str]) -> str | None:
@@ -162,5 +166,5 @@ def _terms(value: object) -> tuple[str, ...]:
     >>> _terms("Cardiomegaly/mild; Aorta, Thoracic/tortuous"), _terms(["normal"])
     (('Cardiomegaly/mild', 'Aorta, Thoracic/tortuous'), ('normal',))
     """
-    found = [cell(item) for item in value] if isinstance(value, list) else re.split("[;|]", cell(value))
-    return tuple(term.strip() for term in found if term.strip())
+    terms = [cell(item) for item in value] if isinstance(value, list) else re.split("[;|]", cell(value))
+    return tuple(term.strip() for term in terms if term.strip())

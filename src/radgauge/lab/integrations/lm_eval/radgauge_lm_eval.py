@@ -14,10 +14,10 @@ _reading = Readings()
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """errors_quality of one document whose field `reference` is what the radiologist wrote; NaN = not judged."""
-    found = score(
+    scored = score(
         references=[doc["reference"]], candidates=[results[0]], metrics="errors", reading=_reading, progress=False
     )
-    return {"errors_quality": float(found["errors"].headline[0])}
+    return {"errors_quality": float(scored["errors"].headline[0])}
 
 
 def mean_of_judged(values: Sequence[float]) -> float:

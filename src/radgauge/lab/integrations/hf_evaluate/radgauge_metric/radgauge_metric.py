@@ -27,8 +27,8 @@ class RadgaugeMetric(evaluate.Metric):  # type: ignore[misc]
         results = radgauge.score(
             references=references, candidates=predictions, metrics=metric, models=models, progress=False
         )
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         for name, scores in results.judges.items():
-            found[scores.columns[0]] = float(scores.corpus_scores(*sums(scores.rows))[0])
-            found[f"{name}_not_judged"] = len(scores.reasons)
-        return found
+            values[scores.columns[0]] = float(scores.corpus_scores(*sums(scores.rows))[0])
+            values[f"{name}_not_judged"] = len(scores.reasons)
+        return values
