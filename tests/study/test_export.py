@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from study_support import Rater, study_ids
+from typer.testing import CliRunner
 
 from radgauge.analysis.agreement import agree
+from radgauge.cli.commands import app
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.core.scores import Results, Scores
@@ -249,6 +251,40 @@ def test_preference_becomes_a_rating(make: Make) -> None:
     assert (values["s1", "alpha"], values["s1", "beta"]) == (1.0, 0.0)
     assert values["s2", "alpha"] == values["s2", "beta"] == 0.5
     assert np.isnan(values["s3", "alpha"])
+
+
+def test_errors_over_potential_errors_are_exported_sentence_by_sentence(make: Make, tmp_path: Path) -> None:
+    made = make(raters=2, design="rate_eval")
+    # rater -> (potential, errors) of each sentence of alpha in s1; the last has more errors than are possible
+    answers = {"rater-1": ((4, 1), (2, 0)), "rater-2": ((4, 3), (1, 2))}
+    with Store(made.path) as store:
+        for name, sentences in answers.items():
+            rater = Rater(store, name)
+            rater.train()
+            case = study_ids(store)["s1"]
+            for system, counted in (("alpha", sentences), ("beta", ((5, 5),))):
+                label = rater.label(case, system)
+                for unit, (potential, errors) in enumerate(counted):
+                    rater.act(case, "set", candidate=label, field="potential", unit=unit, value=potential)
+                    act = {"field": "sentence_errors", "unit": unit, "part": "severity", "value": errors}
+                    rater.act(case, "set", candidate=label, **act)
+                rater.act(case, "set", candidate=label, field="rating", value=4 if system == "alpha" else 1)
+            rater.submit(case)
+    written = export_study(made.path, tmp_path / "out", form="rate_eval")
+    assert written.notes == ("1 answers left out: more errors than potential errors in the sentence",)
+    sentences = read_judgments(tmp_path / "out", format="rate_eval_sentence")
+    assert sentences.mean_ratings().headline.tolist() == [0.5, 1.0, 0.0]
+    assert {case.id for case in sentences.cases} == {"s1"}
+    whole = {case.key: case.candidate for case in study_judgments(made.path).cases}
+    assert all(case.candidate in whole["s1", "alpha"] for case in sentences.cases[:2])
+    assert read_judgments(tmp_path / "out", format="rate_eval").mean_ratings().headline.tolist() == [4.0, 1.0]
+    program = CliRunner().invoke(
+        app, ["agree", str(tmp_path / "out"), "-m", "bleu", "--ratings", "form=rate_eval_sentence", "--json"]
+    )
+    assert program.exit_code == 0, program.output
+    counts = make(raters=1)
+    with pytest.raises(InputError, match="needs errors and potential errors per sentence"):
+        export_study(counts.path, tmp_path / "no", form="rate_eval")
 
 
 def test_lay_and_sentence_answers_become_shares_and_sums(make: Make) -> None:

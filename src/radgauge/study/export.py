@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from radgauge.core.files import check_folder, make_folder, sha256_of, write_file
 from radgauge.core.wording import spreadsheet_cell
 from radgauge.io.judgments.generic import OWN
 from radgauge.io.judgments.judgments import Judgments
+from radgauge.io.judgments.rate_eval import TASKS
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
 from radgauge.io.tables.cells import guarded
 from radgauge.study.answers import Judged, asked_categories, error_counts, submitted
@@ -27,8 +29,10 @@ from radgauge.study.judgments import judgments_of, study_cases
 from radgauge.study.radpref_form import radpref_items
 from radgauge.study.store import Store
 
-Form = Literal["table", "answers", "rexval", "radpref", "events"]
-FORMS: tuple[Form, ...] = ("table", "answers", "rexval", "radpref", "events")
+Form = Literal["table", "answers", "rexval", "radpref", "rate_eval", "events"]
+FORMS: tuple[Form, ...] = ("table", "answers", "rexval", "radpref", "rate_eval", "events")
+POTENTIAL = "potential"
+"""Key of the field that asks for the potential errors of a sentence."""
 _ORACLES = {
     "radgraph": "radgraph",
     "bertscore": "bertscore",
@@ -56,10 +60,10 @@ def export_study(
     Args:
         path: The file of the study.
         output: A .csv or .jsonl file for table and answers, .jsonl for events, .json for radpref, a folder for
-            rexval.
+            rexval and rate_eval.
         form: table = one row per count or rating, which `agree` reads; answers = every answer, with reasons,
-            passages, times and what could not be judged; rexval and radpref = the layouts of these data sets;
-            events = every event as it was written.
+            passages, times and what could not be judged; rexval, radpref and rate_eval = the layouts of
+            these data sets; events = every event as it was written.
         adjudicated: In a table: the adjudicator's judgment where there is one, else the mean of the raters.
     """
     target = Path(output)
@@ -82,13 +86,17 @@ def export_study(
         "answers": _answers,
         "rexval": _rexval,
         "radpref": _radpref,
+        "rate_eval": _rate_eval,
         "events": _events,
     }
     with Store(path, readonly=True) as store:
         written = writers[form](store, target)
         about = provenance(store, form=form, notes=written.notes, proof=proof)
-    beside = target / "about.json" if form == "rexval" else target.with_name(f"{target.name}.about.json")
-    about["files"] = {file.name: sha256_of(file) for file in written.files}
+    beside = (
+        target / "about.json" if form in ("rexval", "rate_eval") else target.with_name(f"{target.name}.about.json")
+    )
+    parent = target if form in ("rexval", "rate_eval") else target.parent
+    about["files"] = {file.relative_to(parent).as_posix(): sha256_of(file) for file in written.files}
     write_file(beside, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
     return Exported((*written.files, beside), written.rows, written.notes, proof.anchor)
 
@@ -287,6 +295,80 @@ def _radpref(store: Store, path: Path) -> Exported:
     items, notes = radpref_items(store)
     write_file(path, json.dumps(items, ensure_ascii=False, indent=1) + "\n")
     return Exported((path,), len(items), notes)
+
+
+def _rate_eval(store: Store, folder: Path) -> Exported:
+    """RaTE-Eval's tasks 1 (sentences: 1 - errors / potential errors, mean of the raters) and 2 (rated reports)."""
+    errors = store.design.used_as("errors")
+    potential = next((field for field in store.design.fields if field.key == POTENTIAL), None)
+    if errors is None or errors.kind != "counts" or errors.per != "sentence" or potential is None:
+        raise InputError(
+            f"the layout of RaTE-Eval needs errors and {POTENTIAL} errors per sentence; the design "
+            f"{store.design.name} asks for something else; write a table"
+        )
+    cases = study_cases(store)
+    sentences: dict[tuple[Key, int], list[float]] = {}
+    n_impossible = 0
+    for judgment in submitted(store):
+        for label, system in judgment.able().items():
+            answers = judgment.state.answers.get(label, {})
+            counts = answers.get(errors.key, {})
+            for unit, n_potential in answers.get(POTENTIAL, {}).items():
+                n_errors = sum(counts.get(unit, {}).values())
+                if n_errors > n_potential:
+                    n_impossible += 1
+                    continue
+                key = ((judgment.study, system), int(unit))
+                sentences.setdefault(key, []).append(1 - n_errors / n_potential)
+    texts = {case.key: case for case in cases}
+    spans = _sentence_spans(store)
+    by_sentence = []
+    for (key, unit), scores in sorted(sentences.items()):
+        start, end = spans[key][unit]
+        candidate = texts[key].candidate[start:end]
+        by_sentence.append((key[0], texts[key].references[0], candidate, sum(scores) / len(scores)))
+    if not by_sentence:
+        raise InputError(f"{store.path.name}: no sentence with {POTENTIAL} errors has been submitted yet")
+    rated = judgments_of(store).mean_ratings().headline.tolist() if store.design.used_as("rating") else []
+    by_report = [
+        (case.id, case.references[0], case.candidate, rating)
+        for case, rating in zip(cases, rated, strict=False)
+        if not math.isnan(rating)
+    ]
+    files = [
+        *_write_task(folder / TASKS["sentence"], by_sentence),
+        *(_write_task(folder / TASKS["paragraph"], by_report) if by_report else ()),
+    ]
+    notes = (
+        (f"{n_impossible} answers left out: more errors than potential errors in the sentence",)
+        if n_impossible
+        else ()
+    )
+    return Exported(tuple(files), len(by_sentence) + len(by_report), notes)
+
+
+def _sentence_spans(store: Store) -> dict[Key, list[tuple[int, int]]]:
+    """Return start and end of every sentence of every candidate, as the raters saw them."""
+    with store._reading() as connection:
+        rows = connection.execute(
+            "SELECT c.id, k.system, k.sentences FROM cases c "
+            'JOIN candidates k ON k."case" = c.key WHERE c.training IS NULL'
+        ).fetchall()
+    return {(study, system): [(start, end) for start, end in json.loads(spans)] for study, system, spans in rows}
+
+
+def _write_task(folder: Path, rows: Sequence[tuple[str, str, str, float]]) -> tuple[Path, ...]:
+    """Write references and candidates by study, and one rating per candidate in their order."""
+    make_folder(folder)
+    references = {study: reference for study, reference, *_ in rows}
+    candidates: dict[str, list[str]] = {}
+    for study, _, candidate, _ in rows:
+        candidates.setdefault(study, []).append(candidate)
+    files = (folder / "gt_report_test.json", folder / "similar_report_test.json", folder / "rate_test.csv")
+    for file, content in zip(files, (references, candidates), strict=False):
+        write_file(file, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    _write_rows(files[2], [{"id": study, "rate": rating} for study, *_, rating in rows])
+    return files
 
 
 def _reversibly(value: object) -> object:

@@ -210,12 +210,12 @@ def export_cli(
     output: Annotated[
         Path,
         "-o",
-        ".csv or .jsonl, .json for radpref, a folder for rexval.",
+        ".csv or .jsonl, .json for radpref, a folder for rexval and rate_eval.",
     ] = Path("judgments.csv"),
     form: Annotated[
-        Literal["table", "answers", "rexval", "radpref", "events"],
+        Literal["table", "answers", "rexval", "radpref", "rate_eval", "events"],
         "-f",
-        "table, rexval and radpref are read by `radgauge agree`.",
+        "table, rexval, radpref and rate_eval are read by `radgauge agree`.",
     ] = "table",
     adjudicated: Annotated[bool, "The adjudicator's judgment where there is one, else the mean."] = False,
 ) -> None:
