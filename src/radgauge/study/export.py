@@ -318,8 +318,8 @@ def _rate_eval(store: Store, folder: Path) -> Exported:
                 if n_errors > n_potential:
                     n_impossible += 1
                     continue
-                key = ((judgment.study, system), int(unit))
-                sentences.setdefault(key, []).append(1 - n_errors / n_potential)
+                at = ((judgment.study, system), int(unit))
+                sentences.setdefault(at, []).append(1 - n_errors / n_potential)
     texts = {case.key: case for case in cases}
     spans = _sentence_spans(store)
     by_sentence = []
