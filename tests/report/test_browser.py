@@ -190,12 +190,11 @@ def test_the_wrong_word_is_marked_and_not_the_whole_finding(browser: Any, judged
 
 def test_the_first_screen_answers_in_words(browser: Any, judged_file: Path) -> None:
     shown = Watched(browser, judged_file)
-    answers = shown.page.locator(".answer").all_inner_texts()
+    answers = shown.page.locator(".answered, .answer").all_inner_texts()
     assert answers == [
-        "ours answered 15 of 15 studies.",
-        "<b>theirs</b> answered 14 of 15 studies, first without an answer: s00.",
+        "ours answered 15 of 15 studies. <b>theirs</b> answered 14 of 15 studies, first without an answer: s00.",
         "ours and <b>theirs</b> cannot be told apart: the difference in F1 of significant findings could be "
-        "chance. This leaves out what was not answered: 15 of 15 (ours), 14 of 15 (<b>theirs</b>) studies were.",
+        "chance. Based on answered studies alone: ours 15 of 15, <b>theirs</b> 14 of 15.",
     ]
     first = shown.page.locator(".fact").first
     assert "of these 12 have a clinically significant error" in first.inner_text()

@@ -93,8 +93,8 @@ def silence(replies: Sequence[Answers], line: SystemComparison) -> str:
     pair = [reply for name in (line.system, line.baseline) for reply in replies if reply.system == name]
     if not any(reply.missing for reply in pair):
         return ""
-    counts = ", ".join(f"{reply.answered:,} of {reply.asked:,} ({reply.system})" for reply in pair)
-    return f" This leaves out what was not answered: {counts} studies were."
+    counts = ", ".join(f"{reply.system} {reply.answered:,} of {reply.asked:,}" for reply in pair)
+    return f" Based on answered studies alone: {counts}."
 
 
 def by_how_much(line: SystemComparison) -> str:
