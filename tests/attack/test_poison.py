@@ -14,7 +14,7 @@ from radgauge.core.errors import ModelError
 from radgauge.core.metric import Metric
 from radgauge.core.readings import Readings
 from radgauge.core.registry import load
-from radgauge.run.score import LONGEST, score
+from radgauge.run.score import MAX_LENGTH, score
 
 pytestmark = pytest.mark.long
 
@@ -111,11 +111,11 @@ def test_a_text_over_the_limit_is_not_judged_and_says_so() -> None:
 @pytest.mark.parametrize("name", ["bertscore", "ratescore", "errors", "rouge", "radgraph", "chexbert"])
 def test_a_megabyte_in_both_cells_ends_no_run(name: str) -> None:
     huge = "Small left effusion. " * 50_000
-    assert len(huge) > LONGEST
+    assert len(huge) > MAX_LENGTH
     found = score([Case("0", huge, (huge,)), Case("1", REFERENCE, (REFERENCE,))], name)[name]
     assert np.isnan(found.headline[0])
     assert not np.isnan(found.headline[1])
-    assert found.reasons[("0", "system")] == f"candidate longer than {LONGEST:,} characters"
+    assert found.reasons[("0", "system")] == f"candidate longer than {MAX_LENGTH:,} characters"
 
 
 def test_bertscore_in_blocks_is_bertscore(monkeypatch) -> None:
@@ -154,4 +154,4 @@ def test_ratescore_in_blocks_is_ratescore(monkeypatch) -> None:
 def test_the_command_line_has_the_same_limit() -> None:
     from radgauge.cli import options
 
-    assert options.LONGEST == LONGEST
+    assert options.MAX_LENGTH == MAX_LENGTH

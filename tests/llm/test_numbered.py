@@ -92,7 +92,7 @@ QUESTION = Question(
     system="Make it plain.",
     render=lambda items: "Texts:\n" + as_numbered([item[0] for item in items]),
     accept=_accept,
-    longest=lambda items: 100 * len(items),
+    max_tokens=lambda items: 100 * len(items),
 )
 
 

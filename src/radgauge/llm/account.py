@@ -70,15 +70,17 @@ class Account:
         """
         bound = self._limits.cost(tokens_in, tokens_out)
         with self._lock:
-            most = self._limits.max_cost
-            while most is not None and self._open and self._spent() + sum(self._open.values()) + bound > most:
-                if self._spent() + bound > most:
+            ceiling = self._limits.max_cost
+            while (
+                ceiling is not None and self._open and self._spent() + sum(self._open.values()) + bound > ceiling
+            ):
+                if self._spent() + bound > ceiling:
                     break  # it will not become less
                 self._lock.wait()
             used = self._usage
-            if most is not None and self._spent() + bound > most:
+            if ceiling is not None and self._spent() + bound > ceiling:
                 raise BudgetReached(
-                    f"stopped before max_cost: {used.cost:.4f} of {most:g} is spent"
+                    f"stopped before max_cost: {used.cost:.4f} of {ceiling:g} is spent"
                     + (f" (up to {used.unsure:.4f} more is unsure)" if used.unsure else "")
                     + f" and the next question could cost up to {bound:.4f}"
                 )

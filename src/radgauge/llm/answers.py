@@ -68,7 +68,7 @@ def parse_object(answer: str) -> tuple[dict[str, Any] | None, str]:
     if begin is None:
         return None, "there is no JSON object in it"
     try:
-        found, end = _STRICT.raw_decode(text, begin.start())
+        parsed, end = _STRICT.raw_decode(text, begin.start())
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
         return None, _CUT if cut else _BROKEN
@@ -78,7 +78,7 @@ def parse_object(answer: str) -> tuple[dict[str, Any] | None, str]:
         return None, _BROKEN
     if _OBJECT.search(text, end):
         return None, "there is more than one JSON object in it"
-    return found, ""
+    return parsed, ""
 
 
 class _Twice(ValueError):
@@ -86,10 +86,10 @@ class _Twice(ValueError):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise _Twice
-    return found
+    return record
 
 
 def _no_number(name: str) -> NoReturn:

@@ -28,12 +28,12 @@ class TooLarge(Exception):
     """The answer is longer than allowed, or packed in a way that cannot be checked."""
 
 
-def http_client(*, timeout: float, most: int, trust_env: bool) -> Any:
+def http_client(*, timeout: float, max_bytes: int, trust_env: bool) -> Any:
     """An HTTP client for the OpenAI library whose answers end by the time and size given.
 
     Args:
         timeout: Seconds for request and answer together.
-        most: Bytes of an unpacked answer.
+        max_bytes: Bytes of an unpacked answer.
         trust_env: Whether proxies of the environment are used.
     """
     openai = require("openai", extra="llm")
@@ -57,8 +57,8 @@ def http_client(*, timeout: float, most: int, trust_env: bool) -> Any:
             total = 0
             for part in unpacked(self._in_time(), self._packing):
                 total += len(part)
-                if total > most:
-                    raise TooLarge(f"an answer of more than {most:,} bytes")
+                if total > max_bytes:
+                    raise TooLarge(f"an answer of more than {max_bytes:,} bytes")
                 yield part
 
         def _in_time(self) -> Iterator[bytes]:
@@ -114,8 +114,8 @@ class Errand:
         """Give up every call, now and later."""
         with self._lock:
             self._stopped = True
-            for each in self._waiting:
-                each.put(_stopped)
+            for waiter in self._waiting:
+                waiter.put(_stopped)
 
     def run(self, call: Callable[[], R], *, seconds: float) -> R:
         """The value of the call, or its exception.
@@ -140,13 +140,13 @@ class Errand:
             self._waiting.add(news)
         try:
             threading.Thread(target=work, daemon=True, name="llm-request").start()
-            found = news.get(timeout=seconds)
+            answer = news.get(timeout=seconds)
         except queue.Empty:
             raise TimeoutError from None
         finally:
             with self._lock:
                 self._waiting.discard(news)
-        return found()
+        return answer()
 
 
 def _raised(error: BaseException) -> NoReturn:

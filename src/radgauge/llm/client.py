@@ -29,7 +29,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = (
 _OVERHEAD = 64  # tokens that a server may add around two messages
 _CODE = re.compile(r"[a-z][a-z0-9_.-]{0,40}")  # an error code that a server gives; never its message
 _LONGEST_NAME = 200
-_WHOLE = ("stop", "tool_calls", "function_call")  # how an answer ends that is whole
+_COMPLETE = ("stop", "tool_calls", "function_call")  # how an answer ends that is whole
 _FORM_REFUSED = re.compile(r"response_format|json_schema|json_object|\bgrammar\b|\bschema\b", re.IGNORECASE)
 
 
@@ -159,7 +159,7 @@ class LanguageModel:
                 self._account.failed(number, may_be_charged=False)
                 raise Stopped("stopped")
             try:
-                found, form = self._send_in_time(messages, wish, max_tokens)
+                response, form = self._send_in_time(messages, wish, max_tokens)
             except _Failed as failed:
                 self._account.failed(number, may_be_charged=failed.may_be_charged)
                 why = failed.why
@@ -168,18 +168,18 @@ class LanguageModel:
             except BaseException as error:
                 self._account.failed(number, may_be_charged=isinstance(error, Stopped))
                 raise
-            tokens = _tokens(found)
+            tokens = _tokens(response)
             if tokens is not None:
                 entry[1] = float(sum(tokens))
             cost = self._account.answered(number, tokens)
-            choice = found.choices[0]
+            choice = response.choices[0]
             reason = str(getattr(choice, "finish_reason", "") or "")
             return Answer(
-                _said(choice.message),
-                "" if reason in _WHOLE else reason,
+                _text_of(choice.message),
+                "" if reason in _COMPLETE else reason,
                 cost,
                 bool(getattr(choice.message, "refusal", None)),
-                (_name(found, "model"), _name(found, "system_fingerprint")),
+                (_name(response, "model"), _name(response, "system_fingerprint")),
                 form,
             )
         raise NoAnswer(
@@ -208,14 +208,14 @@ class LanguageModel:
         if self._client_made is not None:
             self._client_made.close()
 
-    def _pause(self, attempt: int, wanted: float | None) -> float:
-        if wanted is not None and wanted > self.limits.longest_wait:
+    def _pause(self, attempt: int, requested: float | None) -> float:
+        if requested is not None and requested > self.limits.longest_wait:
             raise LlmError(
-                f"{self.server.host} asks to wait {wanted:.0f} s; what was answered before is kept, "
+                f"{self.server.host} asks to wait {requested:.0f} s; what was answered before is kept, "
                 "the same command goes on from there later"
             )
         pause: float = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) * self._rng.uniform(0.5, 1.0)
-        return pause if wanted is None else max(pause, wanted)
+        return pause if requested is None else max(pause, requested)
 
     def _client(self) -> Any:
         with self._lock:
@@ -223,7 +223,7 @@ class LanguageModel:
                 openai = require("openai", extra="llm")
                 http = http_client(
                     timeout=self.limits.timeout,
-                    most=self.limits.longest_answer,
+                    max_bytes=self.limits.longest_answer,
                     trust_env=not self.server.is_local,  # no proxy for this machine
                 )
                 self._client_made = openai.OpenAI(
@@ -254,7 +254,7 @@ class LanguageModel:
             form = FORMS[self._form] if wish.schema is not None else "free"
             length, settings = self._length, self._settings(wish, form)
             try:
-                found = client.chat.completions.create(
+                response = client.chat.completions.create(
                     model=self.server.model, messages=spoken, **{length: max_tokens}, **settings
                 )
             except openai.APITimeoutError:
@@ -272,10 +272,10 @@ class LanguageModel:
                 self._refused(error)
             except (openai.OpenAIError, ValueError, RecursionError) as error:
                 raise _Failed(f"an answer that is no JSON: {type(error).__name__}", may_be_charged=True) from None
-            choices = getattr(found, "choices", None)
+            choices = getattr(response, "choices", None)
             if not isinstance(choices, list) or not choices or getattr(choices[0], "message", None) is None:
                 raise _Failed("an answer without a message", may_be_charged=True)
-            return found, form
+            return response, form
 
     def _settings(self, wish: Wish, form: str) -> dict[str, Any]:
         """What is sent beside the messages, as far as the server takes it."""
@@ -294,15 +294,15 @@ class LanguageModel:
         """Whether the server only dislikes a setting that we can do without; newer models do."""
         if error.status_code not in (400, 422):
             return False
-        said, param = str(error), str(getattr(error, "param", None) or "")
-        if length == "max_tokens" and "max_completion_tokens" in said:
+        message, param = str(error), str(getattr(error, "param", None) or "")
+        if length == "max_tokens" and "max_completion_tokens" in message:
             self._length = "max_completion_tokens"
             return True
         for name in ("temperature", "seed"):
-            if name in settings and (param == name or (not param and f"'{name}'" in said)):
+            if name in settings and (param == name or (not param and f"'{name}'" in message)):
                 self._refuses |= {name}
                 return True
-        if form != "free" and (param.startswith("response_format") or _FORM_REFUSED.search(said)):
+        if form != "free" and (param.startswith("response_format") or _FORM_REFUSED.search(message)):
             self._form = max(self._form, FORMS.index(form) + 1)
             return True
         return False
@@ -313,7 +313,7 @@ class LanguageModel:
         if status == 413 or (status in (400, 422) and "context" in f"{code} {error}".lower()):
             raise TooLong("the question does not fit the model") from None
         if status in _BUSY and code != "insufficient_quota":
-            raise _Failed(f"status {status}", wait=_wanted_wait(error.response.headers)) from None
+            raise _Failed(f"status {status}", wait=_requested_wait(error.response.headers)) from None
         hint = {
             401: "check RADGAUGE_LLM_KEY",
             403: "check RADGAUGE_LLM_KEY",
@@ -341,7 +341,7 @@ def _most_tokens(messages: Iterable[tuple[str, str]], wish: Wish) -> int:
     return sum(len(text.encode("utf-8", "replace")) for _, text in messages) + schema + _OVERHEAD
 
 
-def _said(message: Any) -> str:
+def _text_of(message: Any) -> str:
     """The text of an answer; that of a tool call if the model took the form for a tool."""
     text = getattr(message, "content", None)
     if isinstance(text, str) and text.strip():
@@ -353,31 +353,31 @@ def _said(message: Any) -> str:
     return ""
 
 
-def _name(found: Any, what: str) -> str:
+def _name(response: Any, what: str) -> str:
     """A short name that the server gives; nothing else that it may have put there."""
-    name = getattr(found, what, None)
+    name = getattr(response, what, None)
     return name if isinstance(name, str) and len(name) <= _LONGEST_NAME and name.isprintable() else ""
 
 
-def _tokens(found: Any) -> tuple[int, int] | None:
+def _tokens(response: Any) -> tuple[int, int] | None:
     """Tokens of question and answer as the server counts them; None if it does not say."""
-    usage = getattr(found, "usage", None)
+    usage = getattr(response, "usage", None)
     counts = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    if all(isinstance(each, int) and each >= 0 for each in counts):
+    if all(isinstance(count, int) and count >= 0 for count in counts):
         return counts  # type: ignore[return-value]
     return None
 
 
-def _wanted_wait(headers: Any) -> float | None:
+def _requested_wait(headers: Any) -> float | None:
     """Seconds that the server asks to wait: Retry-After in seconds or as a date."""
-    said = headers.get("retry-after")
-    if said is None:
+    header = headers.get("retry-after")
+    if header is None:
         return None
     try:
-        return max(0.0, float(said))
+        return max(0.0, float(header))
     except ValueError:
         pass
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
     except (ValueError, TypeError):
         return None

@@ -79,7 +79,7 @@ class Journal:
     def add(self, records: Mapping[str, Record], *, costs: Iterable[Record] = ()) -> None:
         """Write records and wait until they are on disk."""
         costs = list(costs)
-        lines = [{"key": key, **record} for key, record in records.items()] + [{"cost": each} for each in costs]
+        lines = [{"key": key, **record} for key, record in records.items()] + [{"cost": cost} for cost in costs]
         if not lines:
             return
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

@@ -115,5 +115,5 @@ class Window:
             return True  # a request above the limit goes alone
         if limits.requests_per_minute and len(self._past) >= limits.requests_per_minute:
             return False
-        spent = sum(each[1] for each in self._past)
+        spent = sum(entry[1] for entry in self._past)
         return not limits.tokens_per_minute or spent + tokens <= limits.tokens_per_minute

@@ -37,7 +37,7 @@ class Question:
     render: Callable[[Sequence[tuple[str, ...]]], str]  # Items -> the user's message; of no items, its frame
     # Items and values -> what is wrong with each value that must not be taken; the others are taken
     accept: Callable[[Sequence[tuple[str, ...]], Mapping[int, str]], Mapping[int, str]]
-    longest: Callable[[Sequence[tuple[str, ...]]], int]  # Most tokens of an answer to these items
+    max_tokens: Callable[[Sequence[tuple[str, ...]]], int]  # Most tokens of an answer to these items
 
     def key(self, item: tuple[str, ...], model: str) -> str:
         """Key of an item in the journal: the question, the model and the item."""
@@ -112,13 +112,13 @@ def ask_all(
     in_parallel(affordable, run, done=done_with, stop=model.stop, parallel=parallel)
     if exceeded:
         raise exceeded[0]
-    found = []
+    outcomes = []
     for item in items:
         record = journal.get(keys[item])
         if record is None:  # cannot be: every batch ends in a record or in an exception
             raise LlmError("an item has neither an answer nor a reason")
-        found.append(Outcome(str(record.get("value", "")), str(record.get("why", ""))))
-    return found
+        outcomes.append(Outcome(str(record.get("value", "")), str(record.get("why", ""))))
+    return outcomes
 
 
 def _ask_batch(
@@ -139,7 +139,7 @@ def _ask_batch(
         while parts:
             part = parts.popleft()
             try:
-                answer = model.ask(question.system, question.render(part), max_tokens=question.longest(part))
+                answer = model.ask(question.system, question.render(part), max_tokens=question.max_tokens(part))
             except TooLong as error:
                 if len(part) > 1:
                     half = (len(part) + 1) // 2

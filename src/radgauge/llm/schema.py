@@ -36,9 +36,9 @@ def record(**members: Schema) -> Schema:
     }
 
 
-def listed(items: Schema, *, most: int) -> Schema:
+def listed(items: Schema, *, max_items: int) -> Schema:
     """A list of at most so many."""
-    return {"type": "array", "items": items, "maxItems": most}
+    return {"type": "array", "items": items, "maxItems": max_items}
 
 
 def one_of(values: Sequence[str | float]) -> Schema:
@@ -55,7 +55,9 @@ def faults_of(value: Any, schema: Schema, where: str = "the answer") -> list[str
     ['errors 1: id must be a text']
     """
     if "enum" in schema:
-        fits = any(value == each and isinstance(value, bool) is isinstance(each, bool) for each in schema["enum"])
+        fits = any(
+            value == allowed and isinstance(value, bool) is isinstance(allowed, bool) for allowed in schema["enum"]
+        )
         return [] if fits else [f"{where} must be one of {', '.join(map(str, schema['enum']))}"]
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not any(_is(value, kind) for kind in kinds):

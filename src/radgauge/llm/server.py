@@ -114,17 +114,17 @@ def server_from_environment(environment: Mapping[str, str] | None = None) -> Ser
     Raises:
         UsageError: None is named, or it is on another machine and `RADGAUGE_OFFLINE` is set.
     """
-    found = os.environ if environment is None else environment
-    url, model = found.get(URL, "").strip(), found.get(MODEL, "").strip()
+    variables = os.environ if environment is None else environment
+    url, model = variables.get(URL, "").strip(), variables.get(MODEL, "").strip()
     if not url or not model:
         missing = " and ".join(name for name, value in ((URL, url), (MODEL, model)) if not value)
         raise UsageError(
             f"no language model is configured: set {missing} "
             f"(for instance {URL}=http://127.0.0.1:8080/v1), and {KEY} if the server wants a key"
         )
-    key = found.get(KEY, "").strip()
+    key = variables.get(KEY, "").strip()
     if not key and (urlsplit(url).hostname or "") == OPENAI:  # never shown to another host
-        key = found.get("OPENAI_API_KEY", "").strip()
+        key = variables.get("OPENAI_API_KEY", "").strip()
     server = Server(url, model, Secret(key))
     if offline() and not server.is_local:
         raise UsageError(

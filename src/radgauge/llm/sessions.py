@@ -37,12 +37,12 @@ class Session:
     # Told of the model, the task, how many questions are done and of how many, after each answer
     progress: Callable[[LanguageModel, str, int, int], None] | None
     announce: Callable[[Session], None]  # Told before the first text is sent
-    _said: threading.Event = field(default_factory=threading.Event)
+    _announced: threading.Event = field(default_factory=threading.Event)
 
     def say_where_texts_go(self) -> None:
         """Once in a session, by the thread that puts the questions."""
-        if not self._said.is_set():
-            self._said.set()
+        if not self._announced.is_set():
+            self._announced.set()
             self.announce(self)
 
 

@@ -102,20 +102,20 @@ def ask_structured(
         LlmError: The server refuses, or is down; what was answered before is in the journal.
     """
     keys = [question.key(session.model.server.signature) for question in questions]
-    wanted = dict(zip(keys, questions, strict=True))
-    run = _Run(session, task, len(wanted))
+    by_key = dict(zip(keys, questions, strict=True))
+    run = _Run(session, task, len(by_key))
     before = session.model.usage
-    run.all(wanted)
+    run.all(by_key)
     used = session.model.usage
     distinct = list(run.verdicts.values())
-    failed = [each for each in distinct if each.value is None]
-    reasons = _counted(each.why for each in failed)
+    failed = [verdict for verdict in distinct if verdict.value is None]
+    reasons = _counted(verdict.why for verdict in failed)
     unasked = sum(n for why, n in reasons.items() if why == NOT_ASKED)
     return [run.verdicts[key] for key in keys], Tally(
         questions=len(distinct),
         judged=len(distinct) - len(failed),
-        reused=sum(each.reused for each in distinct),
-        repaired=sum(each.repaired for each in distinct),
+        reused=sum(verdict.reused for verdict in distinct),
+        repaired=sum(verdict.repaired for verdict in distinct),
         failed=len(failed) - unasked,
         not_asked=unasked,
         retried=used.retries - before.retries,
@@ -137,7 +137,7 @@ NOT_ASKED = "not asked: the greatest cost is reached"
 def recall(questions: Sequence[StructuredQuestion], *, session: Session) -> list[Verdict | None]:
     """What the journal answers, without asking anybody; None where it does not."""
     run = _Run(session, "", len(questions))
-    return [run.known(question.key(session.model.server.signature), question) for question in questions]
+    return [run.cached(question.key(session.model.server.signature), question) for question in questions]
 
 
 class _Run:
@@ -157,7 +157,7 @@ class _Run:
 
         def open_questions() -> Iterator[tuple[str, StructuredQuestion]]:
             for key, question in questions.items():
-                if (verdict := self.known(key, question)) is not None:
+                if (verdict := self.cached(key, question)) is not None:
                     self._finish(key, verdict)
                 elif exceeded:
                     self._finish(key, Verdict(None, NOT_ASKED))
@@ -183,7 +183,7 @@ class _Run:
         if self._session.progress is not None:
             self._session.progress(self._session.model, self._task, len(self.verdicts), self._total)
 
-    def known(self, key: str, question: StructuredQuestion) -> Verdict | None:
+    def cached(self, key: str, question: StructuredQuestion) -> Verdict | None:
         """What the journal says, if it passes the checks of today."""
         record = self._session.journal.get(key)
         if record is None or "packed" not in record:
@@ -202,7 +202,7 @@ class _Run:
     def _judge(self, key: str, question: StructuredQuestion) -> Verdict:
         """Ask, check, send back once."""
         try:
-            found = self._asked(key, question)
+            verdict = self._put(key, question)
         except TooLong:
             return Verdict(None, "too long for the model")
         except NoAnswer as error:
@@ -213,9 +213,9 @@ class _Run:
             return Verdict(None, f"the server gave no answer ({error.why})")
         with self._lock:
             self._silent = 0
-        return found
+        return verdict
 
-    def _asked(self, key: str, question: StructuredQuestion) -> Verdict:
+    def _put(self, key: str, question: StructuredQuestion) -> Verdict:
         journal = self._session.journal
         draft = self._draft(key, question)
         if draft is None:

@@ -41,12 +41,12 @@ def share_curves(
     parts += [label(across(step), bottom + 16, shown(step), "m") for step in steps]
     parts.append(label(left + plot_width / 2, height - 8, x_label, "m i"))
     parts.append(turned(11, (top + bottom) / 2, y_label, -90, "m i"))
-    for place, (name, values) in enumerate(series):
+    for index, (name, values) in enumerate(series):
         points = [(across(x), up(y)) for x, y in zip(steps, values, strict=True) if math.isfinite(y)]
         if not points:
             continue
         path = "L".join(f"{number(x)} {number(y)}" for x, y in points)
-        parts.append(f'<path class="l{place % SERIES} w2" d="M{path}"/>')
-        parts += [shape(place, x, y, f"c{place % SERIES} gap", size=4) for x, y in points]
+        parts.append(f'<path class="l{index % SERIES} w2" d="M{path}"/>')
+        parts += [shape(index, x, y, f"c{index % SERIES} gap", size=4) for x, y in points]
         parts.append(label(left + plot_width + 10, points[-1][1] + 4, name, "i"))
     return Plot(key, title, width, height, "".join(parts))

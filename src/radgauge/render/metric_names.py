@@ -38,15 +38,15 @@ class MetricName:
 
     def hint(self, higher_is_better: bool, limits: tuple[float, float] | None = None) -> str:
         """What a tooltip says."""
-        said = [self.what[:1].upper() + self.what[1:]] if self.what else []
-        said.append(f"{'higher' if higher_is_better else 'lower'} is better")
+        parts = [self.what[:1].upper() + self.what[1:]] if self.what else []
+        parts.append(f"{'higher' if higher_is_better else 'lower'} is better")
         if limits is not None:
-            said.append(f"range {_end(limits[0])} to {_end(limits[1])}")
-        said.append(_TRUST.get(self.follows, ""))
+            parts.append(f"range {_end(limits[0])} to {_end(limits[1])}")
+        parts.append(_TRUST.get(self.follows, ""))
         if self.agreement:
-            said.append(f"{self.agreement} ({_SET})")
-        said.append(f"column {self.column}")
-        return ". ".join(part for part in said if part)
+            parts.append(f"{self.agreement} ({_SET})")
+        parts.append(f"column {self.column}")
+        return ". ".join(part for part in parts if part)
 
 
 _TRUST = {
@@ -71,11 +71,13 @@ def metric_name(column: str) -> MetricName:
     if entry is None:
         return MetricName(column, column, smallest=smallest)
     name = entry["name"] if plain == column else f"{entry['name']} (embedded)"
-    found = _measured().get(column)
-    known = MetricName(column, name, entry["what"], entry["follows"], smallest=smallest)
-    if found is None:
-        return known
-    return replace(known, tau=found["tau"], low=found["low"], high=found["high"], pairs=int(found["pairs"]))
+    measured = _measured().get(column)
+    label = MetricName(column, name, entry["what"], entry["follows"], smallest=smallest)
+    if measured is None:
+        return label
+    return replace(
+        label, tau=measured["tau"], low=measured["low"], high=measured["high"], pairs=int(measured["pairs"])
+    )
 
 
 @functools.cache
@@ -86,15 +88,15 @@ def _names() -> dict[str, dict[str, str]]:
 @functools.cache
 def _measured() -> dict[str, dict[str, float]]:
     text = (files("radgauge.render") / "data" / "agreement.json").read_text(encoding="utf-8")
-    found: dict[str, dict[str, float]] = json.loads(text)
-    return found
+    measured: dict[str, dict[str, float]] = json.loads(text)
+    return measured
 
 
 @functools.cache
 def _smallest_effects() -> dict[str, dict[str, float]]:
     text = (files("radgauge.render") / "data" / "smallest_effects.json").read_text(encoding="utf-8")
-    found: dict[str, dict[str, float]] = json.loads(text)
-    return found
+    effects: dict[str, dict[str, float]] = json.loads(text)
+    return effects
 
 
 def _end(value: float) -> str:

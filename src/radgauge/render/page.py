@@ -64,7 +64,7 @@ def page_style() -> str:
         return "".join(f"--{name}:{value};" for name, value in colours.items())
 
     light, dark = variables(PAGE_LIGHT), variables(PAGE_DARK)
-    places = {
+    replacements = {
         "@LIGHT@": f":root{{color-scheme:light;{light}}}",
         "@DARK@": (
             f"@media (prefers-color-scheme:dark){{:root{{color-scheme:dark;{dark}}}}}"
@@ -76,7 +76,7 @@ def page_style() -> str:
         "@FONT@": FONT,
         "@PAPER@": paper_size(),
     }
-    for mark, text in places.items():
+    for mark, text in replacements.items():
         sheet = sheet.replace(mark, text)
     return sheet
 

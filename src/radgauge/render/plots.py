@@ -36,8 +36,8 @@ def forest(
     parts = [_axis(across.low, across.high, across, height - 22, top=6)]
     if zero:
         parts.append(line(across(0), 4, across(0), height - 22, "zero"))
-    for place, (name, series, value, low, high) in enumerate(rows):
-        y = 16 + 22.0 * place
+    for index, (name, series, value, low, high) in enumerate(rows):
+        y = 16 + 22.0 * index
         parts.append(label(left - 10, y + 4, name, "e i"))
         parts.append(interval_mark(across, y, series, value, low, high))
     return Plot(key, title, width, height, "".join(parts))
@@ -52,7 +52,7 @@ def strip(
     across = scale(numbers, 6, width - 6)
     parts = [line(across(0), 0, across(0), height, "zero")] if zero else []
     first = height / 2 - 5.5 * (len(rows) - 1)
-    parts += [interval_mark(across, first + 11.0 * place, *row) for place, row in enumerate(rows)]
+    parts += [interval_mark(across, first + 11.0 * index, *row) for index, row in enumerate(rows)]
     return Plot("strip", title, width, height, "".join(parts))
 
 
@@ -77,16 +77,16 @@ def distribution(
     left = _text_width([name for name, _ in groups]) + 14
     width, row = 440.0, 44.0
     height = row * len(groups) + 48
-    known = [values[~np.isnan(values)] for _, values in groups]
-    everything = np.concatenate(known) if known else np.empty(0)
+    present = [values[~np.isnan(values)] for _, values in groups]
+    everything = np.concatenate(present) if present else np.empty(0)
     across = scale(everything.tolist(), left, width - 12, pad=0.0)
     edges = np.linspace(across.low, across.high, bins + 1)
-    densities = [np.histogram(values, edges)[0] / max(len(values), 1) for values in known]
+    densities = [np.histogram(values, edges)[0] / max(len(values), 1) for values in present]
     top = max((density.max() for density in densities), default=1.0) or 1.0
     parts = [label(0, 13, title, "h"), label(width - 12, 13, note, "e")]
     parts.append(_axis(across.low, across.high, across, height - 20, top=24))
-    for place, ((name, _), values, density) in enumerate(zip(groups, known, densities, strict=True)):
-        base = 24 + row * (place + 1) - 8
+    for index, ((name, _), values, density) in enumerate(zip(groups, present, densities, strict=True)):
+        base = 24 + row * (index + 1) - 8
         parts.append(label(left - 10, base - 3, name, "e i"))
         if not len(values):
             parts.append(label(left, base - 3, "nothing judged"))
@@ -97,10 +97,10 @@ def distribution(
             steps.append(f"{number(across(edges[k]))} {y}L{number(across(edges[k + 1]))} {y}")
         outline = f"M{number(across.start)} {number(base)}L" + "L".join(steps)
         outline += f"L{number(across.end)} {number(base)}Z"
-        parts.append(f'<path class="c{place % SERIES} area" d="{outline}"/>')
+        parts.append(f'<path class="c{index % SERIES} area" d="{outline}"/>')
         q1, middle, q3 = np.quantile(values, [0.25, 0.5, 0.75])
-        parts.append(line(across(q1), base + 3, across(q3), base + 3, f"l{place % SERIES} w4"))
-        parts.append(shape(0, across(middle), base + 3, f"c{place % SERIES} gap", size=4))
+        parts.append(line(across(q1), base + 3, across(q3), base + 3, f"l{index % SERIES} w4"))
+        parts.append(shape(0, across(middle), base + 3, f"c{index % SERIES} gap", size=4))
     return Plot(key, f"{title}: distribution of the values of single cases", width, height, "".join(parts))
 
 
@@ -124,20 +124,20 @@ def scatter(
         y_label: What is up.
     """
     width, height, left, top, bottom = 330.0, 300.0, 44.0, 44.0, 262.0
-    known = [p for p in points if math.isfinite(p[0]) and math.isfinite(p[1])]
-    step = max(1, math.ceil(len(known) / MOST_POINTS))
-    across = scale([p[0] for p in known], left, width - 10, pad=0.04)
-    up = scale([p[1] for p in known], bottom, top, pad=0.05)
+    finite = [p for p in points if math.isfinite(p[0]) and math.isfinite(p[1])]
+    step = max(1, math.ceil(len(finite) / MOST_POINTS))
+    across = scale([p[0] for p in finite], left, width - 10, pad=0.04)
+    up = scale([p[1] for p in finite], bottom, top, pad=0.05)
     parts = [label(0, 13, title, "h"), label(0, 29, note)]
     parts.append(_axis(across.low, across.high, across, bottom, top=top))
     for value in ticks(up.low, up.high, 4):
         parts += [line(left, up(value), width - 10, up(value)), label(left - 6, up(value) + 4, shown(value), "e")]
     parts.append(label((left + width) / 2, height - 6, x_label, "m i"))
     parts.append(turned(11, (top + bottom) / 2, y_label, -90, "m i"))
-    for x, y, series, case in known[::step]:
+    for x, y, series, case in finite[::step]:
         more = f' data-case="{case}"' if case >= 0 else ""
         parts.append(shape(series, across(x), up(y), f"c{series % SERIES} dot", more=more))
-    thinned = f" ({len(known[::step])} of {len(known)} points drawn)" if step > 1 else ""
+    thinned = f" ({len(finite[::step])} of {len(finite)} points drawn)" if step > 1 else ""
     return Plot(key, f"{title}: {y_label} against {x_label}, {note}{thinned}", width, height, "".join(parts))
 
 
@@ -195,7 +195,7 @@ def category_bars(
         y = 4 + block * i
         parts.append(label(left - 10, y + block / 2 - 2, category, "e i"))
         for j, system in enumerate(systems):
-            total, significant = (float(each[i]) for each in means[system])
+            total, significant = (float(row[i]) for row in means[system])
             here = y + bar * j
             if math.isnan(total):
                 parts.append(label(left + 4, here + bar - 2, "not asked"))
@@ -207,17 +207,17 @@ def category_bars(
     return Plot(key, title, width, height, "".join(parts))
 
 
-def percentile_strip(places: Sequence[float], *, title: str) -> Plot:
+def percentile_strip(percentiles: Sequence[float], *, title: str) -> Plot:
     """Where each metric puts one case among all cases: 0 = worst, 100 = best."""
     width, height = 190.0, 16.0
     across = scale([0.0, 100.0], 6, width - 6, pad=0.0)
     parts = [line(across(0), 8, across(100), 8)]
     parts += [line(across(k), 4, across(k), 12) for k in (0, 50, 100)]
-    known = sorted(value for value in places if math.isfinite(value))
-    if len(known) > 1:
-        parts += [shape(0, across(value), 8, "c5 dot", size=3) for value in known[1:-1]]
-        parts.append(shape(1, across(known[0]), 8, "c1", size=3.8))
-        parts.append(shape(0, across(known[-1]), 8, "c0", size=4.2))
+    finite = sorted(value for value in percentiles if math.isfinite(value))
+    if len(finite) > 1:
+        parts += [shape(0, across(value), 8, "c5 dot", size=3) for value in finite[1:-1]]
+        parts.append(shape(1, across(finite[0]), 8, "c1", size=3.8))
+        parts.append(shape(0, across(finite[-1]), 8, "c0", size=4.2))
     return Plot("percentile", title, width, height, "".join(parts))
 
 

@@ -121,21 +121,21 @@ class _Session:
             os.write(self._to, json.dumps(message).encode() + b"\0")
         except OSError as error:
             raise self._failed(type(error).__name__) from error
-        answer = self._wait(lambda found: found.get("id") == self._number)
+        answer = self._wait(lambda message: message.get("id") == self._number)
         if "error" in answer:
             raise self._failed(method)
         result: dict[str, Any] = answer["result"]
         return result
 
-    def _wait(self, wanted: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
+    def _wait(self, accepts: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
         deadline = time.monotonic() + PRINTING
         while True:
             message, mark, rest = self._buffer.partition(b"\0")
             if mark:
                 self._buffer = rest
-                found: dict[str, Any] = json.loads(message)
-                if wanted(found):
-                    return found
+                parsed: dict[str, Any] = json.loads(message)
+                if accepts(parsed):
+                    return parsed
                 continue
             if not select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise self._failed("no answer in time")

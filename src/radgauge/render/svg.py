@@ -120,8 +120,8 @@ def label(x: float, y: float, words: object, cls: str = "") -> str:
 
 def turned(x: float, y: float, words: object, degrees: int, cls: str) -> str:
     """Text at an angle."""
-    place = f"translate({number(x)} {number(y)}) rotate({degrees})"
-    return f'<text class="t {cls}" transform="{place}">{escape(str(words))}</text>'
+    transform = f"translate({number(x)} {number(y)}) rotate({degrees})"
+    return f'<text class="t {cls}" transform="{transform}">{escape(str(words))}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, cls: str) -> str:
@@ -189,8 +189,8 @@ class Scale:
 
 def scale(values: Iterable[float], start: float, end: float, *, pad: float = 0.03) -> Scale:
     """A scale that shows all these values with a little room; NaN is not a value."""
-    known = [value for value in values if math.isfinite(value)]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     if high - low < 1e-9 * max(1.0, abs(low)):
         low, high = low - 0.5, high + 0.5
     room = pad * (high - low)

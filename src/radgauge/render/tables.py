@@ -70,7 +70,7 @@ class Table:
     @property
     def written(self) -> tuple[int, ...]:
         """Columns that files have."""
-        return tuple(place for place, column in enumerate(self.columns) if column.label)
+        return tuple(index for index, column in enumerate(self.columns) if column.label)
 
 
 class Bounded(Protocol):
@@ -117,11 +117,11 @@ def table(
         if row is None:
             rules.append(len(cells))
             continue
-        for place, value in enumerate(row):
+        for index, value in enumerate(row):
             meant = value if not isinstance(value, Cell) else value.text if value.value is None else value.value
-            numbers[place] &= meant is None or meant == "" or isinstance(meant, int | float)
+            numbers[index] &= meant is None or meant == "" or isinstance(meant, int | float)
         cells.append(tuple(_cell(value, column) for value, column in zip(row, heads, strict=True)))
-    numbers = [known and any(row[place].text for row in cells) for place, known in enumerate(numbers)]
+    numbers = [numeric and any(row[index].text for row in cells) for index, numeric in enumerate(numbers)]
     placed = tuple(
         column if column.right is not None else replace(column, right=right)
         for column, right in zip(heads, numbers, strict=True)
@@ -129,9 +129,9 @@ def table(
     return Table(placed, tuple(cells), key, title, tuple(records), tuple(rules), note)
 
 
-def bounded(found: Bounded, form: Callable[[float], str] = number, *, strong: bool = False) -> Cell:
+def bounded(estimate: Bounded, form: Callable[[float], str] = number, *, strong: bool = False) -> Cell:
     """A cell for anything with `value`, `low` and `high`: the value, and its interval in small type."""
-    return Cell(form(found.value), interval(found.low, found.high), strong, value=found.value)
+    return Cell(form(estimate.value), interval(estimate.low, estimate.high), strong, value=estimate.value)
 
 
 P_COLUMN = Column("p", format=p_value, right=True, significant=0.05)
@@ -177,7 +177,7 @@ def records_to_csv(records: Sequence[Mapping[str, Any]]) -> str:
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writerow({name: spreadsheet_cell(name) for name in names})
     for record in records:
-        writer.writerow({name: spreadsheet_cell(_known(record.get(name))) for name in names})
+        writer.writerow({name: spreadsheet_cell(_blank_if_nan(record.get(name))) for name in names})
     return out.getvalue()
 
 
@@ -321,16 +321,16 @@ def _breakable(text: str) -> str:
 FORMATS = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex}
 
 
-def write_tables(tables: Mapping[str, Table], wanted: str) -> list[Path]:
+def write_tables(tables: Mapping[str, Table], target: str) -> list[Path]:
     """Write what `--table` asks for.
 
     Args:
         tables: By key.
-        wanted: A file (the summary, in the format of its suffix), KEY=FILE, or a folder (every table, every
+        target: A file (the summary, in the format of its suffix), KEY=FILE, or a folder (every table, every
             format).
     """
-    key, sign, place = wanted.partition("=") if not Path(wanted).suffix or "=" in wanted else ("", "", "")
-    path = Path(place if sign else wanted)
+    key, sign, destination = target.partition("=") if not Path(target).suffix or "=" in target else ("", "", "")
+    path = Path(destination if sign else target)
     if not sign and path.suffix not in FORMATS:
         if path.suffix:
             raise UsageError(f"a table must end in .csv, .tex or .md, got {path.name!r}")
@@ -353,7 +353,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _known(value: Any) -> Any:
+def _blank_if_nan(value: Any) -> Any:
     return "" if value is None or (isinstance(value, float) and value != value) else value
 
 

@@ -30,16 +30,16 @@ class Terminal(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """Where a table does not fit, its lines run over: rich would cut 0.939 down to 0."""
         usual = self.width
-        self.width = max([usual, *(least_width(self, each) for each in objects if isinstance(each, RichTable))])
+        self.width = max([usual, *(least_width(self, item) for item in objects if isinstance(item, RichTable))])
         try:
             super().print(*objects, **options)
         finally:
             self.width = usual
 
-    def render(self, *given: Any, **options: Any) -> Iterable[Segment]:
+    def render(self, *args: Any, **options: Any) -> Iterable[Segment]:
         """Nothing that a text holds steers the terminal; what rich itself adds is left alone."""
-        for each in super().render(*given, **options):
-            yield each if each.control else Segment(visible(each.text), each.style)
+        for segment in super().render(*args, **options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
     def say(self, *sentences: str) -> None:
         """Sentences, each on a line of its own, however long."""
@@ -50,9 +50,9 @@ class Terminal(Console):
         """The first of these tables that fits the width; the last one if none does."""
         drawn = [_drawn(table) for table in tables]
         wide = self.options.update(max_width=10_000)
-        for each in drawn[:-1]:
-            if Measurement.get(self, wide, each).maximum <= self.width:
-                self.print(each)
+        for drawing in drawn[:-1]:
+            if Measurement.get(self, wide, drawing).maximum <= self.width:
+                self.print(drawing)
                 return
         self.print(drawn[-1])
 
@@ -72,12 +72,12 @@ def console(*, stderr: bool = False) -> Terminal:
 def least_width(out: Console, table: RichTable) -> int:
     """What a table needs so that nothing is cut: whole cells, but for columns that may break over lines."""
     wide = out.options.update(max_width=10_000)
-    whole = [
+    widths = [
         max(Measurement.get(out, wide, cell).maximum for cell in (column.header, *column.cells))
         for column in table.columns
     ]
     spared = sum(
-        max(0, size - FOLDED) for size, column in zip(whole, table.columns, strict=True) if not column.no_wrap
+        max(0, size - FOLDED) for size, column in zip(widths, table.columns, strict=True) if not column.no_wrap
     )
     return Measurement.get(out, wide, table).maximum - spared
 
@@ -85,8 +85,8 @@ def least_width(out: Console, table: RichTable) -> int:
 def _drawn(table: Table) -> RichTable:
     """The one table style; plots have no place in a terminal."""
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    kept = [i for i in range(len(table.columns)) if not any(row[i].plot for row in table.rows)]
-    for i in kept:
+    indices = [i for i in range(len(table.columns)) if not any(row[i].plot for row in table.rows)]
+    for i in indices:
         column = table.columns[i]
         drawn.add_column(
             column.head,
@@ -94,10 +94,10 @@ def _drawn(table: Table) -> RichTable:
             overflow="fold",
             no_wrap=not column.fold,
         )
-    for place, row in enumerate(table.rows):
-        if place in table.rules:
+    for index, row in enumerate(table.rows):
+        if index in table.rules:
             drawn.add_section()
-        drawn.add_row(*(_text(row[i], table.columns[i]) for i in kept))
+        drawn.add_row(*(_text(row[i], table.columns[i]) for i in indices))
     return drawn
 
 

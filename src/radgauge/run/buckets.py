@@ -55,7 +55,7 @@ class Held:
 
     side: int
     row: int
-    place: str
+    location: str
     case: Case
 
 
@@ -201,7 +201,7 @@ def _check_unique(folder: Path, split: Split) -> None:
             total = sum(map(sum, split.cases))
             raise InputError(
                 f"{repeats} of {total} cases repeat an id: for instance {held.case.id!r} of system "
-                f"{held.case.system!r} ({one.place} and {held.place}), with "
+                f"{held.case.system!r} ({one.location} and {held.location}), with "
                 f"{'the same texts' if same else 'different texts'}; every (id, system) must occur once: "
                 "remove the copies, or name the systems in a `system` column"
             )

@@ -307,9 +307,9 @@ def _pool(work: Callable[[T], R], items: Iterable[T], engine: Engine) -> Iterato
                     break
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     number, _ = under_way[future]
-                    found = future.result()  # BrokenProcessPool if a worker died
+                    outcome = future.result()  # BrokenProcessPool if a worker died
                     del under_way[future], again[number]
-                    yield number, found
+                    yield number, outcome
         except BrokenProcessPool:
             deaths.update(list(again))
             again.update(retry)

@@ -168,13 +168,13 @@ def check_same(folder: str, older: Manifest, plan: Plan, settings: Mapping[str, 
     if older.fingerprint == plan.fingerprint:
         return
     signatures = {metric.columns[0]: metric.signature() for metric in plan.metrics}
-    known = {str(about.get("signature")) for about in older.judges.values()}
+    recorded = {str(about.get("signature")) for about in older.judges.values()}
     hashes = [source.sha256 for source in sources_of(plan.tables)]
     differs = []
-    if [each.get("sha256") for each in older.input.get("sources", ())] != hashes:
+    if [source.get("sha256") for source in older.input.get("sources", ())] != hashes:
         differs.append("other reports")
-    if set(signatures.values()) != known:
-        changed = next((name for name, each in signatures.items() if each not in known), "")
+    if set(signatures.values()) != recorded:
+        changed = next((name for name, signature in signatures.items() if signature not in recorded), "")
         differs.append(
             f"other metrics ({changed} was not there with this signature)" if changed else "more metrics"
         )

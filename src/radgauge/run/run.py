@@ -35,7 +35,7 @@ from radgauge.run.manifests import (
     write_manifest,
 )
 from radgauge.run.run_frequencies import surveyed
-from radgauge.run.score import LONGEST, judges_of
+from radgauge.run.score import MAX_LENGTH, judges_of
 from radgauge.run.streams import Table, expected_bytes, open_table, sources_of
 from radgauge.run.work import Plan, cases_of, check_part, is_done, joins, score_part
 
@@ -71,7 +71,7 @@ def score_to_folder(
     *,
     metrics: Sequence[str | Metric] | str | Metric | None = None,
     models: str = "embedded",
-    longest: int = LONGEST,
+    longest: int = MAX_LENGTH,
     any_language: bool = False,
     kind: str = "",
     parts: int = 0,
@@ -115,7 +115,7 @@ def score_to_folder(
     judges = tuple(judges_of(metrics, models=models))
     url = url_of(folder)
     store = Store(url) if url is not None else None
-    place = plain(folder) if url is None else _work_folder(url)
+    directory = plain(folder) if url is None else _work_folder(url)
     with working("scoring in parts") as tell, ExitStack() as copies:
         notify = progress or tell
         notify("opening the input", 0, 1)
@@ -157,7 +157,7 @@ def score_to_folder(
             }
         )
         plan = Plan(
-            place,
+            directory,
             fingerprint,
             kind,
             tables,
@@ -170,21 +170,21 @@ def score_to_folder(
             explained,
             any_language,
         )
-        older = older_manifest(place, store)
+        older = older_manifest(directory, store)
         if older is not None:
-            check_same(url or str(place), older, plan, settings, divided)
+            check_same(url or str(directory), older, plan, settings, divided)
             if older.complete and is_complete(explained, fingerprint):
                 return Ran(older, 0, {})
         if explained is not None:
             claim(explained, fingerprint)
-        make_folder(place)
-        with _alone(place):
+        make_folder(directory)
+        with _alone(directory):
             if older is None:
                 write_manifest(plan, begun_manifest(plan, settings, signatures, divided))
             with session(engine):
                 ran = _finish(plan, settings, divided, engine=engine, notify=notify, look=look)
             if store is not None:
-                shutil.rmtree(place)
+                shutil.rmtree(directory)
             return ran
 
 
@@ -259,7 +259,7 @@ def _looked(plan: Plan, numbers: Sequence[int], look: Look) -> list[str]:
         bucket = cases_of(plan.job(number))
         sampled += zip(bucket.rows, bucket.cases, strict=True)
         read += 1
-    sampled.sort(key=lambda each: each[0])
+    sampled.sort(key=lambda row: row[0])
     notes = look([case for _, case in sampled])
     return notes if read == len(numbers) else [f"in a sample of {len(sampled)} cases: {note}" for note in notes]
 

@@ -28,16 +28,16 @@ class RunFrequencies:
 
     def of(self, hashes: Hashes) -> Counts:
         """How many documents have each n-gram; 0 for one that none has."""
-        found = np.zeros(len(hashes), dtype=np.int64)
+        totals = np.zeros(len(hashes), dtype=np.int64)
         if not len(self.hashes):
-            return found
+            return totals
         position = np.searchsorted(self.hashes[:, 0], hashes[:, 0])
         for _ in range(4):  # neighbours share the first half of a hash once in a billion runs
             here = np.minimum(position, len(self.hashes) - 1)
             same = (self.hashes[here] == hashes).all(axis=1)
-            found[same] = self.counts[here[same]]
+            totals[same] = self.counts[here[same]]
             position = position + 1
-        return found
+        return totals
 
 
 def surveyed(metrics: Sequence[Metric]) -> dict[int, Cider | BertScore]:

@@ -21,7 +21,7 @@ from radgauge.core.registry import check_profile, load, specs
 from radgauge.core.scores import Results as Results
 from radgauge.core.scores import Scores as Scores
 from radgauge.io.records import as_cases
-from radgauge.run.screening import LONGEST as LONGEST
+from radgauge.run.screening import MAX_LENGTH as MAX_LENGTH
 from radgauge.run.screening import Screen
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def score(
     candidates: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     reading: Readings | None = None,
     models: str = "embedded",
-    longest: int = LONGEST,
+    longest: int = MAX_LENGTH,
     any_language: bool = False,
     progress: Progress | bool | None = None,
 ) -> Results:
@@ -100,7 +100,7 @@ def score(
                     if notify is not None:
                         notify("scoring", steps, len(judges) * len(blocks))
     results = {label: table.scores() for label, table in tables.items()}
-    accounts = {label: dict(found) for label, m in labelled.items() if (found := m.account(reading=shared))}
+    accounts = {label: dict(usage) for label, m in labelled.items() if (usage := m.account(reading=shared))}
     if accounts:
         header = {**header, "accounts": accounts}
     header = {**header, "references": reference_digest(listed)}

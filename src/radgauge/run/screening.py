@@ -15,7 +15,7 @@ from radgauge.core.readings import Readings
 from radgauge.text.language import looks_english
 from radgauge.text.words import has_words
 
-LONGEST = 200_000
+MAX_LENGTH = 200_000
 """Characters of the longest text that is judged by default; reports have some thousands."""
 
 MIN_COVERAGE = 0.4
@@ -33,7 +33,7 @@ class Screen:
 
     # Characters of the longest text that is judged. It bounds the memory of metrics that compare every word of one
     # text with every word of another.
-    longest: int = LONGEST
+    longest: int = MAX_LENGTH
     any_language: bool = False  # Judge texts that are not English, or hardly understood, as well
 
     def usable(

@@ -64,7 +64,7 @@ def open_table(path: Path, mode: Mode, how: InputSpec, *, system: str = "system"
                 break  # every row has the columns of the first
     if not sample:
         raise InputError(f"{path.name} holds no rows (a header at most)")
-    here = {role: wanted for role, wanted in how.columns.items() if set(wanted) <= set(names)}
+    here = {role: used for role, used in how.columns.items() if set(used) <= set(names)}
     roles = resolve(
         {name: [record.values.get(name) for record in sample] for name in names},
         name=path.name,
@@ -73,12 +73,12 @@ def open_table(path: Path, mode: Mode, how: InputSpec, *, system: str = "system"
         candidate_columns=(how.candidate_columns or None) if mode != "references" else None,
         section=how.section,
     ).select(tuple(names), keep=how.keep_columns, drop=how.drop_columns)
-    wanted: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
     if how.split is not None and mode != "candidates":
         if "split" not in names:
             raise InputError(f"{path.name} has no column 'split' to choose {how.split!r} from")
-        wanted = tuple(name.strip() for name in how.split.split(","))
-    return Table(path.name, mode, system, files, sources, tuple(names), roles, wanted)
+        splits = tuple(name.strip() for name in how.split.split(","))
+    return Table(path.name, mode, system, files, sources, tuple(names), roles, splits)
 
 
 def table_files(path: Path) -> tuple[Path, ...]:
@@ -111,9 +111,9 @@ def iter_cases(table: Table) -> Iterator[tuple[int, str, list[Case]]]:
         locate = InputTable(source, (), ()).location
         for record in iter_records(file, source=source):
             if table.split:
-                mine = cell(record.values.get("split"))
-                seen.add(mine)
-                if mine not in table.split:
+                own_split = cell(record.values.get("split"))
+                seen.add(own_split)
+                if own_split not in table.split:
                     continue
             number += 1
             where = locate(record)
@@ -124,7 +124,7 @@ def iter_cases(table: Table) -> Iterator[tuple[int, str, list[Case]]]:
             )
     absent = next((name for name in table.split if name not in seen), None)
     if absent is not None:
-        listed = ", ".join(sorted(each or "no split" for each in seen))
+        listed = ", ".join(sorted(value or "no split" for value in seen))
         raise InputError(f"{table.name} has no studies of split {absent!r}; it has {listed}")
 
 

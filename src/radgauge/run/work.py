@@ -245,8 +245,8 @@ def check_part(item: tuple[Plan, int, int, str]) -> Checked:
     if (count, digest) != (cases, keys):
         return Checked(f"{file} holds {count} cases where {cases} went in, or other ids")
     judges = {
-        name: {key: value for key, value in each.items() if key not in ("not_judged", "truncated")}
-        for name, each in header["judges"].items()
+        name: {key: value for key, value in judge.items() if key not in ("not_judged", "truncated")}
+        for name, judge in header["judges"].items()
     }
     about = header["part"]
     texts, headings = (tuple(Counted(**note) for note in about[kind]) for kind in ("texts", "headings"))
@@ -278,7 +278,7 @@ def _side(plan: Plan, number: int, held: Sequence[Held]) -> tuple[Side, list[int
     table = plan.tables[number]
     own = [item for item in held if item.side == number]
     cases = [item.case for item in own]
-    locations = [item.place for item in own]
+    locations = [item.location for item in own]
     notes: list[Counted] = []
     if plan.spec.section is not None:
         cases, notes = cut_to_section(

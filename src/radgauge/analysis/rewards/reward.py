@@ -26,7 +26,7 @@ from radgauge.core.progress import silence
 from radgauge.core.readings import Readings
 from radgauge.core.registry import describe_metric, load, metric_names
 from radgauge.core.scores import Scores
-from radgauge.run.score import LONGEST, score
+from radgauge.run.score import MAX_LENGTH, score
 
 Relative = Literal["none", "mean", "standard", "rank"]
 """Baseline of a reward in a group of samples of one study."""
@@ -132,7 +132,7 @@ class Reward:
         return [verdict.value for verdict in self.judge(candidates, references)]
 
     def judge(
-        self, candidates: Sequence[str | None], references: References, *, longest: int = LONGEST
+        self, candidates: Sequence[str | None], references: References, *, longest: int = MAX_LENGTH
     ) -> list[Verdict]:
         """The same with reasons and parts; a case with a text of more than `longest` characters gets the floor."""
         if isinstance(candidates, str) or isinstance(references, str):
@@ -204,7 +204,7 @@ class Reward:
             self._counts.update(verdict.reason for verdict in verdicts)
         return verdicts
 
-    def _judge(self, cases: Sequence[Case], longest: int = LONGEST) -> list[Verdict]:
+    def _judge(self, cases: Sequence[Case], longest: int = MAX_LENGTH) -> list[Verdict]:
         reasons = {case.id: self._why_not(case, longest) for case in cases}
         judged = [case for case in cases if not reasons[case.id]]
         values = self._values(judged, longest)

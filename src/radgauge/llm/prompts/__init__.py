@@ -37,10 +37,10 @@ class Prompt(NamedTuple):
         '{\\n "0": "a",\\n "1": "b",\\n "2": "c",\\n "3": "d"\\n} {"0": "...", "1": "...", ..., "3": "..."}'
         """
         shown = json.dumps(dict(enumerate(items)), ensure_ascii=False, indent=1)
-        places = [f'"{number}": "..."' for number in range(len(items))]
-        if len(places) > 3:
-            places[2:-1] = ["..."]
-        filled = self.user.replace("{form}", f"{{{', '.join(places)}}}")
+        entries = [f'"{number}": "..."' for number in range(len(items))]
+        if len(entries) > 3:
+            entries[2:-1] = ["..."]
+        filled = self.user.replace("{form}", f"{{{', '.join(entries)}}}")
         parts = dict.fromkeys(_PART.findall(filled))
         for part in parts:
             column = {number: item[part] for number, item in enumerate(items) if isinstance(item, Mapping)}
@@ -75,23 +75,25 @@ def read_prompts(
     """
     file = Path(path)
     try:
-        given = tomllib.loads(file.read_text(encoding="utf-8"))
+        sections = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{file.name} cannot be read as TOML: {type(error).__name__}") from None
-    complete = bool(given) and set(given) <= set(names) if some else set(given) == set(names)
-    found: dict[str, Prompt] = {}
-    for name, said in given.items() if complete else ():
-        if isinstance(said, str) and said.strip():
-            found[name] = Prompt(said.strip(), (users or {}).get(name) or prompt(name).user)
-        elif isinstance(said, dict) and set(said) <= {"system", "user"} and _holds_items(said.get("user")):
-            found[name] = Prompt(str(said.get("system", "")).strip(), said["user"].strip())
-    if not complete or len(found) < len(given):
+    complete = bool(sections) and set(sections) <= set(names) if some else set(sections) == set(names)
+    prompts: dict[str, Prompt] = {}
+    for name, content in sections.items() if complete else ():
+        if isinstance(content, str) and content.strip():
+            prompts[name] = Prompt(content.strip(), (users or {}).get(name) or prompt(name).user)
+        elif (
+            isinstance(content, dict) and set(content) <= {"system", "user"} and _holds_items(content.get("user"))
+        ):
+            prompts[name] = Prompt(str(content.get("system", "")).strip(), content["user"].strip())
+    if not complete or len(prompts) < len(sections):
         which = "one or more" if some else "each"
         raise InputError(
             f"{file.name} must give a text for {which} of {', '.join(names)} and nothing else, or a table with "
             "user, which holds {items}, and system"
         )
-    return {name: found[name] for name in names if name in found}
+    return {name: prompts[name] for name in names if name in prompts}
 
 
 def _holds_items(user: object) -> bool:

@@ -34,11 +34,11 @@ _FINDING = record(
     id=TEXT, quote=TEXT, finding=TEXT, certainty=one_of(["certain", "uncertain"]), significance=one_of(TIERS)
 )
 SCHEMA = record(
-    reference_findings=listed(_FINDING, most=MAX_FINDINGS),
-    reference_normal=listed(INTEGER, most=4 * MAX_FINDINGS),
-    candidate_findings=listed(_FINDING, most=MAX_FINDINGS),
-    candidate_normal=listed(INTEGER, most=4 * MAX_FINDINGS),
-    matches=listed(record(explanation=TEXT, reference=TEXT, candidate=TEXT), most=2 * MAX_FINDINGS),
+    reference_findings=listed(_FINDING, max_items=MAX_FINDINGS),
+    reference_normal=listed(INTEGER, max_items=4 * MAX_FINDINGS),
+    candidate_findings=listed(_FINDING, max_items=MAX_FINDINGS),
+    candidate_normal=listed(INTEGER, max_items=4 * MAX_FINDINGS),
+    matches=listed(record(explanation=TEXT, reference=TEXT, candidate=TEXT), max_items=2 * MAX_FINDINGS),
     errors=listed(
         record(
             explanation=TEXT,
@@ -48,7 +48,7 @@ SCHEMA = record(
             denied=FLAG,
             significance=one_of(TIERS),
         ),
-        most=2 * MAX_FINDINGS,
+        max_items=2 * MAX_FINDINGS,
     ),
 )
 

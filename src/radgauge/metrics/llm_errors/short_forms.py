@@ -27,9 +27,11 @@ VERDICTS = ("entailed", "contradicted", "not_stated")
 SIDES = ("candidate", "reference")
 MAX_ENTRIES = 240
 _SENTENCE = record(
-    sentence=INTEGER, explanation=TEXT, evidence=listed(INTEGER, most=MAX_ENTRIES), verdict=one_of(VERDICTS)
+    sentence=INTEGER, explanation=TEXT, evidence=listed(INTEGER, max_items=MAX_ENTRIES), verdict=one_of(VERDICTS)
 )
-ENTAILMENT = record(candidate=listed(_SENTENCE, most=MAX_ENTRIES), reference=listed(_SENTENCE, most=MAX_ENTRIES))
+ENTAILMENT = record(
+    candidate=listed(_SENTENCE, max_items=MAX_ENTRIES), reference=listed(_SENTENCE, max_items=MAX_ENTRIES)
+)
 
 
 def explained_faults(
