@@ -271,7 +271,7 @@ def _denied(entry: Mapping[str, Any], many: bool, words: Words) -> str:
 def _with_article(phrase: str, entry: Mapping[str, Any], words: Words) -> str:
     article = words["article"]["thing"]
     if article == "sound":
-        return f"{grammar.article(phrase)} {phrase}"
+        return f"an{phrase}" if phrase.startswith("other ") else f"{grammar.article(phrase)} {phrase}"
     return f"{article[entry['gender']]} {phrase}"
 
 
