@@ -79,7 +79,7 @@ class Trials:
         both = [" ".join(filter(None, (record["findings"], record["impression"]))) for record in records]
         reader = ReportReader()
         claims = ReportClaims(
-            claim_vocabulary(reader.read([t for t, s in zip(both, self.train, strict=True) if s]), least=4)
+            claim_vocabulary(reader.read([t for t, s in zip(both, self.train, strict=True) if s]), min_count=4)
         )
         self.claims = len(claims.vocabulary)
         self.findings, self.both = claims.rows(findings), claims.rows(both)

@@ -102,7 +102,7 @@ def test_buckets_are_those_of_transformers_at_every_distance() -> None:
     distance = torch.arange(-1023, 1024)
     for buckets, farthest in ((256, 512), (16, 100), (32, 1024), (255, 511)):
         wanted = make_log_bucket_position(distance, buckets, farthest).long()
-        assert torch.equal(bucket_of(distance, buckets=buckets, farthest=farthest), wanted)
+        assert torch.equal(bucket_of(distance, buckets=buckets, max_distance=farthest), wanted)
 
 
 def test_other_forms_of_deberta_are_left_to_transformers() -> None:

@@ -41,7 +41,7 @@ def test_only_sentences_that_state_something() -> None:
 
 def test_vocabulary_counts_reports_not_mentions() -> None:
     readings = [read_report("Effusion. Effusion. No pneumothorax."), read_report("No pneumothorax.")]
-    assert claim_vocabulary(readings, least=2) == ("-pneumothorax",)
+    assert claim_vocabulary(readings, min_count=2) == ("-pneumothorax",)
 
 
 def test_rows_do_not_depend_on_company() -> None:

@@ -196,10 +196,10 @@ def test_words_survive_the_disk(tmp_path: Path) -> None:
 def test_tokens_and_back() -> None:
     for text in TEXTS.values():
         assert joined_tokens(report_tokens(text)) == text
-    known = Vocabulary.of(["The XXXX is clear.", "The lung is clear."], least=1)
+    known = Vocabulary.of(["The XXXX is clear.", "The lung is clear."], min_count=1)
     assert "xxxx" not in known.tokens
-    assert UNKNOWN in known.numbers("The XXXX is clear.", longest=20).tolist()
-    assert len(known.numbers("clear " * 50, longest=10)) == 9  # cut, and without an end
+    assert UNKNOWN in known.numbers("The XXXX is clear.", max_length=20).tolist()
+    assert len(known.numbers("clear " * 50, max_length=10)) == 9  # cut, and without an end
 
 
 def test_writing_word_by_word_is_reading_at_once() -> None:

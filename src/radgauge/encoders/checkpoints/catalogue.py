@@ -142,7 +142,7 @@ def find(entry: Checkpoint) -> Path | None:
             if path.is_file() and entry.file:
                 return path
             settled = any((path / name).is_file() for name in ("config.json", "open_clip_config.json"))
-            if path.is_dir() and settled and _whole(path, entry):
+            if path.is_dir() and settled and _is_complete(path, entry):
                 return path
     return None
 
@@ -162,7 +162,7 @@ def content_hash(path: Path, *, like: str) -> str:
     return sha256_of(path)
 
 
-def _whole(folder: Path, entry: Checkpoint) -> bool:
+def _is_complete(folder: Path, entry: Checkpoint) -> bool:
     """Whether weights are there where weights are needed: a folder may hold the vocabulary only."""
     if "*.safetensors" not in entry.patterns:
         return True

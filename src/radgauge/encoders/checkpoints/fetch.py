@@ -134,8 +134,8 @@ def _forbidden() -> str:
     return "HF_HUB_OFFLINE" if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") else ""
 
 
-def _needed(entry: Checkpoint, found: list[str]) -> list[str]:
-    names = [name for name in found if any(fnmatch.fnmatch(name, pattern) for pattern in entry.patterns)]
+def _needed(entry: Checkpoint, listed: list[str]) -> list[str]:
+    names = [name for name in listed if any(fnmatch.fnmatch(name, pattern) for pattern in entry.patterns)]
     for name in names:
         if name.startswith("/") or ".." in Path(name).parts:
             raise ModelError(f"{entry.id} names a file outside its folder: {name!r}")

@@ -26,7 +26,7 @@ from radgauge.encoders.checkpoints.fetch import endpoint, fetch, without_telemet
 
 log = logging.getLogger(__name__)
 
-_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
+_MODEL_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
 _NAMING = (".json", ".txt", ".model", ".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 
@@ -88,10 +88,12 @@ def _in_catalogue(name: str) -> Path | None:
 def _fetch(hub: Any, name: str, revision: str | None, *, local_only: bool) -> Path:
     settings = {"revision": revision, "local_files_only": local_only, "endpoint": endpoint()}
     with without_telemetry():
-        snapshot = Path(hub.snapshot_download(name, allow_patterns=list(_WANTED), **settings))
+        snapshot = Path(hub.snapshot_download(name, allow_patterns=list(_MODEL_FILES), **settings))
         if any(snapshot.glob("**/*.safetensors")):
             return snapshot
-        return Path(hub.snapshot_download(name, allow_patterns=[*_WANTED, *_ONLY_WITHOUT_SAFETENSORS], **settings))
+        return Path(
+            hub.snapshot_download(name, allow_patterns=[*_MODEL_FILES, *_ONLY_WITHOUT_SAFETENSORS], **settings)
+        )
 
 
 def locate_file(name: str, *, models: str) -> Path:

@@ -112,7 +112,7 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(lines[:-1] if lines and not lines[-1] else lines)
 
 
-def _wanted(name: str) -> bool:
+def _is_needed(name: str) -> bool:
     return name == "config.json" or (name.startswith("vocabulary/") and name.endswith(".txt"))
 
 
@@ -120,7 +120,7 @@ def _read_folder(path: Path) -> tuple[dict[str, str], dict[str, Any] | None]:
     texts = {
         name: file.read_text(encoding="utf-8")
         for file in sorted([path / "config.json", *(path / "vocabulary").glob("*.txt")])
-        if file.is_file() and _wanted(name := file.relative_to(path).as_posix())
+        if file.is_file() and _is_needed(name := file.relative_to(path).as_posix())
     }
     weights = path / "weights.th"
     return texts, read_weights(weights) if weights.is_file() else None
@@ -144,7 +144,7 @@ def _read_tar(path: Path) -> tuple[dict[str, str], dict[str, Any] | None]:
                     if member.size > _LARGEST_WEIGHTS:
                         raise ModelError(f"{path} is not read: its member {member.name!r} is too large")
                     weights = read_tensors(BytesIO(file.read()), where=f"weights.th of {path}")
-                elif _wanted(name):
+                elif _is_needed(name):
                     if member.size > _BIGGEST:
                         raise ModelError(f"{path} is not read: its member {member.name!r} is too large")
                     texts[name] = file.read().decode("utf-8")

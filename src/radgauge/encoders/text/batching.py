@@ -96,8 +96,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether a batch failed for want of memory, on a device or on the processor."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    said = str(error)
-    return "out of memory" in said or "can't allocate memory" in said or "not enough memory" in said
+    message = str(error)
+    return "out of memory" in message or "can't allocate memory" in message or "not enough memory" in message
 
 
 def _free() -> None:
@@ -115,10 +115,10 @@ def batch_tokens(device: str) -> int:
 def markers(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The ids that a tokenizer puts before and behind a text."""
     bare: list[int] = tokenizer.encode("a", add_special_tokens=False)
-    whole: list[int] = tokenizer.encode("a", add_special_tokens=True)
-    for at in range(len(whole) - len(bare) + 1):
-        if whole[at : at + len(bare)] == bare:
-            return tuple(whole[:at]), tuple(whole[at + len(bare) :])
+    encoded: list[int] = tokenizer.encode("a", add_special_tokens=True)
+    for at in range(len(encoded) - len(bare) + 1):
+        if encoded[at : at + len(bare)] == bare:
+            return tuple(encoded[:at]), tuple(encoded[at + len(bare) :])
     raise ModelError(f"{type(tokenizer).__name__} changes a text when it marks its ends; it cannot be used")
 
 
@@ -126,10 +126,10 @@ def padded(batch: Sequence[Sequence[int]], *, pad: int, device: str) -> tuple[An
     """Ids of equal length and the mask of the true ones; the mask is None where nothing was padded."""
     torch = require("torch", extra="models")
     width = max(map(len, batch))
-    ids = torch.tensor([[*each, *[pad] * (width - len(each))] for each in batch], device=device)
-    if all(len(each) == width for each in batch):
+    ids = torch.tensor([[*row, *[pad] * (width - len(row))] for row in batch], device=device)
+    if all(len(row) == width for row in batch):
         return ids, None
-    marks = [[1] * len(each) + [0] * (width - len(each)) for each in batch]
+    marks = [[1] * len(row) + [0] * (width - len(row)) for row in batch]
     return ids, torch.tensor(marks, device=device)
 
 
@@ -145,4 +145,4 @@ def overlong(tokenizer: Any, texts: Sequence[str], limit: int, *, markers: bool 
     if not texts:
         return []
     ids = tokenizer(list(texts), add_special_tokens=markers, truncation=False, verbose=False)["input_ids"]
-    return [len(each) > limit for each in ids]
+    return [len(row) > limit for row in ids]

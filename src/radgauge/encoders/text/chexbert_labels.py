@@ -105,7 +105,9 @@ def condition_codes(texts: Sequence[str], *, reading: Readings, models: str = "e
         from radgauge.encoders.text.chexbert_network import chexbert_reader
 
         read = reading.of(chexbert_reader(models), texts)
-        return np.array([each.classes for each in read], dtype=np.int8).reshape(len(texts), len(CONDITIONS))
+        return np.array([labelled.classes for labelled in read], dtype=np.int8).reshape(
+            len(texts), len(CONDITIONS)
+        )
     codes = reading.derive(
         ReportReader(),
         texts,

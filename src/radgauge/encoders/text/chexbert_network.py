@@ -93,15 +93,15 @@ class _Network:
 
     def ids(self, text: str) -> list[int]:
         cleaned = _SPACE.sub(" ", text.strip())
-        found: list[int] = self.tokenizer.encode(cleaned, add_special_tokens=False, verbose=False)
-        return found
+        token_ids: list[int] = self.tokenizer.encode(cleaned, add_special_tokens=False, verbose=False)
+        return token_ids
 
     def label(self, texts: list[list[int]]) -> list[ChexbertReading]:
         torch = require("torch", extra="models")
         if not texts:
             return []
         start, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        wrapped = [[start, *each[: LIMIT - 2], end] for each in texts]
+        wrapped = [[start, *token_ids[: LIMIT - 2], end] for token_ids in texts]
         first = torch.stack(self.bert.vectors(wrapped, first_only=True))
         with torch.inference_mode():
             scores = torch.nn.functional.linear(first, self.weight, self.bias)
@@ -123,12 +123,12 @@ def _load(weights: str, tokenizer: str, device: str) -> _Network:
     bert = encoder_from(Path(tokenizer), pooler=False, hollow=True)
     surplus = ("bert.pooler.", "bert.embeddings.position_ids")
     state = {key: value for key, value in state.items() if not key.startswith(surplus)}
-    wanted = {f"bert.{key}": value for key, value in bert.state_dict().items()}
+    expected = {f"bert.{key}": value for key, value in bert.state_dict().items()}
     for head in range(HEADS):
         classes = 4 if head < HEADS - 1 else 2
-        wanted[f"linear_heads.{head}.weight"] = torch.empty(classes, bert.config.hidden_size, device="meta")
-        wanted[f"linear_heads.{head}.bias"] = torch.empty(classes, device="meta")
-    check_keys(state, wanted, where=weights)
+        expected[f"linear_heads.{head}.weight"] = torch.empty(classes, bert.config.hidden_size, device="meta")
+        expected[f"linear_heads.{head}.bias"] = torch.empty(classes, device="meta")
+    check_keys(state, expected, where=weights)
     # Taken over, not copied: loading needs the memory of one set of weights less.
     bert.load_state_dict({key: state[f"bert.{key}"] for key in bert.state_dict()}, assign=True)
     weight = torch.cat([state[f"linear_heads.{head}.weight"] for head in range(HEADS)]).float()

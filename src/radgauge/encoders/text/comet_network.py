@@ -48,8 +48,8 @@ class LayerMix(nn.Module):
         """Mix (batch, positions, hidden) of every layer."""
         weights = torch.cat(list(self.scalar_parameters))
         if self.training and self.dropout:
-            kept = torch.rand(len(weights), device=weights.device) > self.dropout
-            weights = torch.where(kept, weights, torch.full_like(weights, DROPPED))
+            active = torch.rand(len(weights), device=weights.device) > self.dropout
+            weights = torch.where(active, weights, torch.full_like(weights, DROPPED))
         weights = sparsemax(weights) if self.transformation == "sparsemax" else weights.softmax(0)
         if self.layer_norm:
             layers = [_normed(layer, mask.to(layer.dtype)) for layer in layers]
@@ -219,7 +219,7 @@ class Estimator(nn.Module):
         ]
         layered = {id(parameter) for layer in stack for parameter in layer.parameters()}
         # word vectors, and what else some encoders have outside their layers
-        others = [each for each in self.encoder.parameters() if id(each) not in layered]
+        others = [weight for weight in self.encoder.parameters() if id(weight) not in layered]
         groups.append({"params": others, "lr": encoder_rate * decay ** (len(stack) + 1)})
         groups.append({"params": list(self.estimator.parameters()), "lr": rate})
         if self.layerwise_attention is not None:
@@ -240,6 +240,6 @@ def _layers(model: Any) -> list[nn.Module]:
 
     One layer that is used several times (ALBERT) is one.
     """
-    stacks = [each for each in model.modules() if isinstance(each, nn.ModuleList)]
-    own = [each for each in stacks if len(each) == model.config.num_hidden_layers]
+    stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    own = [module for module in stacks if len(module) == model.config.num_hidden_layers]
     return list((own or stacks or [nn.ModuleList([])])[0])

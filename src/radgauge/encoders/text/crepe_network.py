@@ -115,13 +115,13 @@ def has_types(encoder: Any) -> bool:
 @lru_cache(maxsize=1)
 def _load(folder: str, device: str) -> _Network:
     torch = require("torch", extra="models")
-    place = Path(folder)
-    weights = next((place / name for name in _FILES if (place / name).is_file()), None)
+    path = Path(folder)
+    weights = next((path / name for name in _FILES if (path / name).is_file()), None)
     if weights is None:
         raise ModelError(f"{folder} must hold a CREPE checkpoint, {' or '.join(_FILES)}; neither is there")
     stored = read_weights(weights)
     pooled = "bert.pooler.dense.weight" in stored
-    encoder = encoder_from(place, pooler=pooled)
+    encoder = encoder_from(path, pooler=pooled)
     config = encoder.config
     if not pooled and getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None
@@ -151,7 +151,7 @@ def _load(folder: str, device: str) -> _Network:
         return (torch.nn.functional.softplus(made) if positive else made).clamp(min=0)
 
     size = len(encoder.embeddings.word_embeddings.weight) if has_types(encoder) else 0
-    tokenizer = load_tokenizer(place, of="a CREPE checkpoint")
+    tokenizer = load_tokenizer(path, of="a CREPE checkpoint")
     sequences = SequenceEncoder(encoder, pad=int(tokenizer.pad_token_id), device=device)
     return _Network(tokenizer, sequences, counts, limit_of(config), size)
 

@@ -37,7 +37,7 @@ _ENCODER = "_embedder.token_embedder_bert._matched_embedder.transformer_model."
 _UNUSED = ("_coref.", "_events.")
 _WORD = re.compile(r"\w+|[^\w\s]+")
 _REPORTS_AT_ONCE = 32
-LONGEST = 4096
+MAX_WORDS = 4096
 """Words of the longest report that is read: work and memory grow with the square of its entities."""
 _PAIR_NUMBERS = 1 << 24  # numbers held at once while pairs of spans are compared
 
@@ -81,10 +81,10 @@ class GraphReader:
         """Graphs of the texts, in order."""
         network = load_network(self.archive, self.network, self.vocabulary, pick_device(self.device))
         words = [words_of(text, network=self.network) for text in texts]
-        able = [each if len(each) <= LONGEST else [] for each in words]
+        able = [tokens if len(tokens) <= MAX_WORDS else [] for tokens in words]
         return [
-            graph if len(each) <= LONGEST else {**graph, "unread": f"longer than {LONGEST} words"}
-            for each, graph in zip(words, network.graphs(able), strict=True)
+            graph if len(tokens) <= MAX_WORDS else {**graph, "unread": f"longer than {MAX_WORDS} words"}
+            for tokens, graph in zip(words, network.graphs(able), strict=True)
         ]
 
     def pack(self, reading: Graph, text: str) -> bytes:
@@ -93,8 +93,8 @@ class GraphReader:
 
     def unpack(self, packed: bytes, text: str) -> Graph:
         """The graph; ValueError if the bytes are not one."""
-        found: Graph = json.loads(packed)
-        return found
+        graph: Graph = json.loads(packed)
+        return graph
 
 
 def graph_reader(network: str, *, models: str) -> GraphReader:
@@ -136,21 +136,21 @@ class Dygie:
         check_keys(own, {**_shapes(archive, hidden, names, torch)}, where=archive.where)
         self.weights = {key: own[name].float().to(device) for key, name in names.items()}
         self.start, self.end = markers(self.tokenizer)
-        longest = archive.max_length or getattr(network.config, "max_position_embeddings", 512)
-        self.segment = int(longest) - len(self.start) - len(self.end)
+        max_length = archive.max_length or getattr(network.config, "max_position_embeddings", 512)
+        self.segment = int(max_length) - len(self.start) - len(self.end)
         self.hidden = hidden
         self.bare = bool(archive.max_length) and _is_bare(folder)
         self._pieces: dict[str, list[int]] = {}
 
     def graphs(self, reports: Sequence[Sequence[str]]) -> list[Graph]:
         """The graph of each report, given as words."""
-        found: list[Graph] = []
+        batch_graphs: list[Graph] = []
         with self.torch.inference_mode():
             vectors = self.word_vectors(reports)
             for start in range(0, len(reports), _REPORTS_AT_ONCE):
                 stop = start + _REPORTS_AT_ONCE
-                found += self._decode(reports[start:stop], vectors[start:stop])
-        return found
+                batch_graphs += self._decode(reports[start:stop], vectors[start:stop])
+        return batch_graphs
 
     def word_vectors(self, reports: Sequence[Sequence[str]]) -> list[Any]:
         """For each report the mean of every word's piece vectors; zeros for a word without pieces."""
@@ -160,7 +160,7 @@ class Dygie:
         plans = []
         for words in reports:
             pieces = [self._pieces[word] for word in words]
-            flat = [piece for each in pieces for piece in each]
+            flat = [piece for word_pieces in pieces for piece in word_pieces]
             step = self.archive.max_length if self.bare else self.segment
             cuts = [flat[at : at + step] for at in range(0, len(flat), step)]
             plans.append((pieces, len(segments), len(cuts)))
@@ -169,20 +169,20 @@ class Dygie:
         encoded = self.encoder.vectors(segments)
         if not self.bare:
             encoded = [rows[before : len(rows) - behind] for rows in encoded]
-        found = []
+        vectors = []
         for pieces, first, count in plans:
             means = torch.zeros(len(pieces), self.hidden, device=self.device)
             if count:
                 flat_vectors = torch.cat(encoded[first : first + count])
-                sizes = torch.tensor([len(each) for each in pieces], device=self.device)
+                sizes = torch.tensor([len(word_pieces) for word_pieces in pieces], device=self.device)
                 owner = torch.repeat_interleave(torch.arange(len(pieces), device=self.device), sizes)
                 if self.bare:
                     flat_vectors, owner = self._shifted(encoded[first : first + count], owner)
                     sizes = torch.bincount(owner, minlength=len(pieces))
                 means.index_add_(0, owner, flat_vectors)
                 means /= sizes.clamp_min(1)[:, None]
-            found.append(means)
-        return found
+            vectors.append(means)
+        return vectors
 
     def _shifted(self, segments: Sequence[Any], owner: Any) -> tuple[Any, Any]:
         """Vectors and the words they count for, as the authors' code has them for a bare tokenizer.
@@ -197,14 +197,14 @@ class Dygie:
         everything = torch.cat(list(segments))
         total = len(everything)
         inner = [rows[before : min(len(rows), width - behind)] for rows in segments]
-        kept = torch.cat([everything[:before], *inner])[: total - (count - 1) * (before + behind)]
-        missing = total - (count - 1) * (before + behind) - len(kept)
+        selected = torch.cat([everything[:before], *inner])[: total - (count - 1) * (before + behind)]
+        missing = total - (count - 1) * (before + behind) - len(selected)
         if missing > 0:  # the last piece stood where an end marker would be cut off
-            kept = torch.cat([kept, everything[total - missing :]])
+            selected = torch.cat([selected, everything[total - missing :]])
         else:
-            kept[-1] = everything[-1]
-        used = max(min(len(kept) - before, len(owner)), 0)
-        return kept[before : before + used], owner[:used]
+            selected[-1] = everything[-1]
+        used = max(min(len(selected) - before, len(owner)), 0)
+        return selected[before : before + used], owner[:used]
 
     def _tokenize(self, words: set[str]) -> None:
         if len(self._pieces) > 1 << 17:
@@ -223,20 +223,20 @@ class Dygie:
         labels, pruner = self._score_spans(words, starts, ends)
         # All spans are looked at as arrays; those that are entities, a few in a hundred, one by one.
         entities = torch.nonzero(labels)[:, 0]
-        kept = torch.zeros(len(labels), dtype=torch.bool, device=self.device)
+        mask = torch.zeros(len(labels), dtype=torch.bool, device=self.device)
         firsts = [0, *np.cumsum(counts).tolist()]
         for report, first, stop in zip(reports, firsts[:-1], firsts[1:], strict=True):
             if stop > first:
                 keep = min(max(math.ceil(len(report) * self.archive.spans_per_word), 1), stop - first)
-                kept[pruner[first:stop].topk(keep).indices + first] = True
+                mask[pruner[first:stop].topk(keep).indices + first] = True
         numbers = entities.cpu().numpy()
         bounds = np.searchsorted(numbers, firsts).tolist()
         offsets = [0, *np.cumsum([len(report) for report in reports]).tolist()]
-        found = torch.stack([starts[entities], ends[entities], labels[entities], kept[entities]]).tolist()
+        columns = torch.stack([starts[entities], ends[entities], labels[entities], mask[entities]]).tolist()
         graphs: list[Graph] = []
         for at, report in enumerate(reports):
             window = slice(bounds[at], bounds[at + 1])
-            begins, stops, kinds, marks = (each[window] for each in found)
+            begins, stops, kinds, marks = (column[window] for column in columns)
             related = [number for number, mark in enumerate(marks) if mark]
             chosen = entities[window][related]
             relations = self._relate(words, starts[chosen], ends[chosen], pruner[chosen]) if related else []
@@ -263,15 +263,15 @@ class Dygie:
     def _score_spans(self, words: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
         """For every span the entity label (0 for none) and the pruner's score."""
         w = self.weights
-        found = []
+        scored = []
         for task in ("ner", "pruner"):
             first = w[f"{task}.0.weight"]
             begin, end, width = first.split([self.hidden, self.hidden, self.archive.feature_size], dim=1)
             left, right, wide = words @ begin.T, words @ end.T, w["width"] @ width.T
             layer = self.torch.relu(left[starts] + right[ends] + wide[ends - starts] + w[f"{task}.0.bias"])
-            found.append(self._rest(layer, task))
-        labels = self._with_null(found[0]).argmax(dim=1)
-        return labels, found[1][:, 0]
+            scored.append(self._rest(layer, task))
+        labels = self._with_null(scored[0]).argmax(dim=1)
+        return labels, scored[1][:, 0]
 
     def _relate(self, words: Any, starts: Any, ends: Any, scores: Any) -> list[tuple[int, int, int]]:
         """Relations between the given spans as (source, target, label)."""
@@ -282,7 +282,7 @@ class Dygie:
         spans = torch.cat([words[starts], words[ends], w["width"][ends - starts]], dim=1)
         source, target, product = w["relation.0.weight"].split(spans.shape[1], dim=1)
         sources, targets = spans @ source.T, spans @ target.T
-        found: list[tuple[int, int, int]] = []
+        relations: list[tuple[int, int, int]] = []
         step = max(_PAIR_NUMBERS // (count * spans.shape[1]), 1)
         for first in range(0, count, step):
             some = slice(first, first + step)
@@ -290,8 +290,8 @@ class Dygie:
             layer = torch.relu(sources[some, None] + targets[None] + both + w["relation.0.bias"])
             logits = self._rest(layer, "relation") + (scores[some, None] + scores[None])[..., None]
             kinds = self._with_null(logits).argmax(dim=2)
-            found += [(i + first, j, int(kinds[i, j]) - 1) for i, j in torch.nonzero(kinds).tolist()]
-        return found
+            relations += [(i + first, j, int(kinds[i, j]) - 1) for i, j in torch.nonzero(kinds).tolist()]
+        return relations
 
     def _rest(self, layer: Any, task: str) -> Any:
         """The layers behind the first, and the scorer."""
@@ -369,5 +369,5 @@ def _is_bare(folder: Path) -> bool:
     Named by its own file, since it is the class in transformers 4, which the authors' code runs on, that counts.
     """
     path = folder / "tokenizer_config.json"
-    found = parse_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return found.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")  # the latter: since 5
+    config = parse_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return config.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")  # the latter: since 5

@@ -79,14 +79,14 @@ class DecoderEncoder(VectorReader):
         """One row of length one per text, in order."""
         torch = require("torch", extra="models")
         tokenizer, network, device = _load_decoder_encoder(self.model, pick_device(self.device))
-        found = np.empty((len(texts), int(network.config.hidden_size)), np.float32)
+        matrix = np.empty((len(texts), int(network.config.hidden_size)), np.float32)
         skipped = _length_before(tokenizer, self.before)
         if skipped >= self.max_length - 1:
             raise UsageError(
                 f"max_length must leave room behind the {skipped} sub-tokens of before, got {self.max_length}"
             )
-        said = [f"{self.before}{text}{self.after}" for text in texts]
-        ids = tokenizer(said, truncation=True, max_length=self.max_length)["input_ids"] if said else []
+        prompts = [f"{self.before}{text}{self.after}" for text in texts]
+        ids = tokenizer(prompts, truncation=True, max_length=self.max_length)["input_ids"] if prompts else []
 
         def work(batch: list[int]) -> None:
             rows, mask = padded([ids[at] for at in batch], pad=tokenizer.pad_token_id or 0, device=device)
@@ -103,11 +103,11 @@ class DecoderEncoder(VectorReader):
                 counted = mask.float()[..., None].clone()
                 counted[:, :skipped] = 0
                 vectors = (states * counted).sum(dim=1) / counted.sum(dim=1).clamp(min=1)
-            found[batch] = torch.nn.functional.normalize(vectors, dim=1).cpu().numpy()
+            matrix[batch] = torch.nn.functional.normalize(vectors, dim=1).cpu().numpy()
 
         with torch.inference_mode():
-            run_batches([len(each) for each in ids], work, tokens=self.tokens or batch_tokens(device))
-        return found
+            run_batches([len(token_ids) for token_ids in ids], work, tokens=self.tokens or batch_tokens(device))
+        return matrix
 
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
@@ -122,14 +122,14 @@ class DecoderEncoder(VectorReader):
 def read_encoder(path: Path) -> DecoderEncoder:
     """A decoder as an encoder, out of a file of settings (TOML) with the names of `DecoderEncoder`."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path.name} cannot be read as TOML: {type(error).__name__}") from None
-    wrong = [name for name, value in given.items() if not isinstance(value, _KINDS.get(name, ()))]
-    if "model" not in given or wrong:
+    wrong = [name for name, value in settings.items() if not isinstance(value, _KINDS.get(name, ()))]
+    if "model" not in settings or wrong:
         got = f"; {wrong[0]!r} is not one of them or no {_KINDS.get(wrong[0], str).__name__}" if wrong else ""
         raise UsageError(f"{path.name} must name a model and may name {', '.join([*_KINDS][1:])}{got}")
-    return DecoderEncoder(**given)
+    return DecoderEncoder(**settings)
 
 
 def _length_before(tokenizer: Any, before: str) -> int:
@@ -267,15 +267,17 @@ class _Network:
         """Unit vectors of all texts."""
         torch = require("torch", extra="models")
         ids = tokenised["input_ids"]
-        found = np.empty((len(ids), self.dimensions), np.float32)
+        matrix = np.empty((len(ids), self.dimensions), np.float32)
         if self.flat is None:
 
             def work(batch: list[int]) -> None:
-                found[batch] = self.finished(self.padded(tokenised, batch, pooling=pooling))
+                matrix[batch] = self.finished(self.padded(tokenised, batch, pooling=pooling))
 
             with torch.inference_mode():
-                run_batches([len(each) for each in ids], work, tokens=tokens or batch_tokens(self.device))
-            return found
+                run_batches(
+                    [len(token_ids) for token_ids in ids], work, tokens=tokens or batch_tokens(self.device)
+                )
+            return matrix
         with torch.inference_mode():
             vectors = self.flat.vectors(ids, first_only=pooling != "mean", tokens=tokens)
             if pooling == "mean":
@@ -313,8 +315,8 @@ class _Network:
         for weight, bias, activation in self.layers:
             vectors = torch.nn.functional.linear(vectors, weight, bias)
             vectors = torch.tanh(vectors) if activation == "tanh" else vectors
-        found: Vectors = torch.nn.functional.normalize(vectors.float(), dim=1).cpu().numpy()
-        return found
+        normalized: Vectors = torch.nn.functional.normalize(vectors.float(), dim=1).cpu().numpy()
+        return normalized
 
 
 @lru_cache(maxsize=2)
@@ -335,12 +337,12 @@ def _modules(folder: Path) -> list[tuple[str, dict[str, Any], Path]]:
     listing = folder / "modules.json"
     if not listing.exists():
         return []
-    found = []
+    modules = []
     for entry in parse_json(listing.read_text()):
         config = folder / entry["path"] / "config.json"
         kind = entry["type"].rpartition(".")[2]
-        found.append((kind, parse_json(config.read_text()) if config.exists() else {}, folder / entry["path"]))
-    return found
+        modules.append((kind, parse_json(config.read_text()) if config.exists() else {}, folder / entry["path"]))
+    return modules
 
 
 def _published_pooling(folder: Path) -> str:
@@ -360,15 +362,15 @@ def _published_pooling(folder: Path) -> str:
 
 def _dense_layers(folder: Path, device: str) -> tuple[tuple[Any, Any, str | None], ...]:
     layers = []
-    for kind, config, place in _modules(folder):
+    for kind, config, subfolder in _modules(folder):
         if kind in ("Transformer", "Pooling", "Normalize"):
             continue
         activation = config.get("activation_function", "")
         if kind != "Dense" or activation not in _ACTIVATIONS:
             raise ModelError(f"{folder} has a module {kind} {activation}".rstrip() + " that is not known")
-        if not (place / "model.safetensors").exists():
-            raise ModelError(f"{place} has no model.safetensors; convert the layer to safetensors first")
-        state = require("safetensors.torch", extra="models").load_file(place / "model.safetensors")
+        if not (subfolder / "model.safetensors").exists():
+            raise ModelError(f"{subfolder} has no model.safetensors; convert the layer to safetensors first")
+        state = require("safetensors.torch", extra="models").load_file(subfolder / "model.safetensors")
         weight = state["linear.weight"].to(device)
         bias = state["linear.bias"].to(device) if "linear.bias" in state else None
         layers.append((weight, bias, _ACTIVATIONS[activation]))

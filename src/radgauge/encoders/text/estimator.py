@@ -103,15 +103,15 @@ def read_hparams(folder: Path | str) -> dict[str, Any]:
         raise ModelError(f"{folder} has no hparams.yaml; a COMET checkpoint is a folder with it and checkpoints/")
     yaml = require("yaml", extra="models")
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ModelError(f"{path} must be plain YAML, got: {error}") from error
-    if not isinstance(given, dict):
-        raise ModelError(f"{path} must hold settings, got {type(given).__name__}")
-    kind = given.get("class_identifier")
+    if not isinstance(settings, dict):
+        raise ModelError(f"{path} must hold settings, got {type(settings).__name__}")
+    kind = settings.get("class_identifier")
     if kind != CLASS:
         raise ModelError(f"{path}: class_identifier must be {CLASS} (two texts, no reference), got {kind!r}")
-    hparams = {**DEFAULTS, **given}
+    hparams = {**DEFAULTS, **settings}
     _check(hparams, path)
     return hparams
 
@@ -190,27 +190,27 @@ def load_estimator(folder: Path | str, *, device: str = "auto") -> Loaded:
     Raises:
         ModelError: It is incomplete, of another kind, or does not fit its own settings.
     """
-    place = Path(folder)
-    hparams = read_hparams(place)
-    state = _state(place / "checkpoints" / "model.ckpt")
-    own = place / "encoder"
+    path = Path(folder)
+    hparams = read_hparams(path)
+    state = _state(path / "checkpoints" / "model.ckpt")
+    own = path / "encoder"
     loaded = build(
         hparams, encoder=own if own.is_dir() else hparams["pretrained_model"], pretrained=False, device=device
     )
-    wanted = loaded.network.state_dict()
-    missing = sorted(name for name in wanted if name not in state and not any(word in name for word in _UNUSED))
+    expected = loaded.network.state_dict()
+    missing = sorted(name for name in expected if name not in state and not any(word in name for word in _UNUSED))
     if missing:
         raise ModelError(
-            f"{place}: checkpoints/model.ckpt lacks {len(missing)} of {len(wanted)} parameters, "
+            f"{path}: checkpoints/model.ckpt lacks {len(missing)} of {len(expected)} parameters, "
             f"first: {missing[0]}; the file is incomplete or belongs to other settings"
         )
-    odd = next((name for name in wanted if name in state and state[name].shape != wanted[name].shape), None)
+    odd = next((name for name in expected if name in state and state[name].shape != expected[name].shape), None)
     if odd is not None:
         raise ModelError(
-            f"{place}: {odd} must have the shape {tuple(wanted[odd].shape)} that hparams.yaml implies, "
+            f"{path}: {odd} must have the shape {tuple(expected[odd].shape)} that hparams.yaml implies, "
             f"got {tuple(state[odd].shape)}"
         )
-    loaded.network.load_state_dict({name: state[name] for name in wanted if name in state}, strict=False)
+    loaded.network.load_state_dict({name: state[name] for name in expected if name in state}, strict=False)
     loaded.network.eval()
     return Loaded(loaded.network, loaded.tokenizer, hparams, _head(loaded.network, hparams), loaded.device)
 
@@ -218,10 +218,10 @@ def load_estimator(folder: Path | str, *, device: str = "auto") -> Loaded:
 def _state(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ModelError(f"{path.parent.parent} has no checkpoints/model.ckpt; the checkpoint is incomplete")
-    found = read_weights(path)
-    if not isinstance(found.get("state_dict"), dict):
+    weights = read_weights(path)
+    if not isinstance(weights.get("state_dict"), dict):
         raise ModelError(f"{path} must hold a state_dict, as Lightning writes it")
-    return dict(found["state_dict"])
+    return dict(weights["state_dict"])
 
 
 def save_estimator(folder: Path | str, loaded: Loaded, *, about: Mapping[str, Any]) -> None:
@@ -234,9 +234,9 @@ def save_estimator(folder: Path | str, loaded: Loaded, *, about: Mapping[str, An
     """
     torch = require("torch", extra="models")
     yaml = require("yaml", extra="models")
-    place = Path(folder)
-    make_folder(place / "checkpoints")
-    encoder = place / "encoder"
+    path = Path(folder)
+    make_folder(path / "checkpoints")
+    encoder = path / "encoder"
     if not encoder.is_dir():
         loaded.tokenizer.save_pretrained(encoder)
         loaded.network.encoder.model.config.save_pretrained(encoder)
@@ -252,12 +252,12 @@ def save_estimator(folder: Path | str, loaded: Loaded, *, about: Mapping[str, An
         "hparams_name": "kwargs",
         "hyper_parameters": settings,
     }
-    with replacing(place / "checkpoints" / "model.ckpt") as file:
+    with replacing(path / "checkpoints" / "model.ckpt") as file:
         torch.save(content, file)
     text = yaml.safe_dump({**settings, "class_identifier": CLASS, "load_pretrained_weights": False})
-    write_file(place / "hparams.yaml", text)
+    write_file(path / "hparams.yaml", text)
     facts = json.dumps(dict(about), indent=1)
-    write_file(place / "radgauge.json", facts)
+    write_file(path / "radgauge.json", facts)
 
 
 def portable_name(encoder: str) -> str:
@@ -269,13 +269,13 @@ def portable_name(encoder: str) -> str:
     >>> portable_name("emilyalsentzer/Bio_ClinicalBERT"), portable_name("/no/such/cache/models--a--b/snapshots/1")
     ('emilyalsentzer/Bio_ClinicalBERT', 'a/b')
     """
-    place = Path(encoder).expanduser()
-    if not place.exists() and not place.is_absolute():
+    path = Path(encoder).expanduser()
+    if not path.exists() and not path.is_absolute():
         return encoder
     if in_cache := re.search(r"models--([\w.-]+?)--([\w.-]+)", encoder):
         return f"{in_cache[1]}/{in_cache[2]}"
-    known = next((each.repo for each in CHECKPOINTS if find(each) == place), None)
-    return known or "encoder"
+    repo = next((checkpoint.repo for checkpoint in CHECKPOINTS if find(checkpoint) == path), None)
+    return repo or "encoder"
 
 
 @lru_cache(maxsize=2)
@@ -324,13 +324,15 @@ class EstimatorReader(VectorReader):
             if flat is None:
                 return list(loaded.network.embed(*loaded.tokens(texts)).float().cpu().numpy())
             ids = loaded.tokenizer(list(texts), truncation=True, max_length=loaded.longest)["input_ids"]
-            found = np.empty((len(ids), flat.hidden), np.float32)
+            vectors = np.empty((len(ids), flat.hidden), np.float32)
 
             def work(batch: list[int]) -> None:
-                found[batch] = loaded.network.embed_flat(flat, [ids[at] for at in batch]).cpu().numpy()
+                vectors[batch] = loaded.network.embed_flat(flat, [ids[at] for at in batch]).cpu().numpy()
 
-            run_batches([len(each) for each in ids], work, tokens=batch_tokens(loaded.device), padding=False)
-        return list(found)
+            run_batches(
+                [len(token_ids) for token_ids in ids], work, tokens=batch_tokens(loaded.device), padding=False
+            )
+        return list(vectors)
 
     def overlong(self, texts: Sequence[str]) -> list[bool]:
         """True for texts that are not read to their end."""

@@ -78,10 +78,10 @@ class Head:
         scores = np.empty((len(candidate), len(self.biases[-1])))
         for start in range(0, len(candidate), PAIRS_AT_ONCE):
             part = slice(start, start + PAIRS_AT_ONCE)
-            mine, theirs = wide[candidate[part]], wide[reference[part]]
-            hidden = (mine * theirs) @ product
-            np.subtract(mine, theirs, out=mine)
-            hidden += np.abs(mine, out=mine) @ distance
+            candidate_rows, reference_rows = wide[candidate[part]], wide[reference[part]]
+            hidden = (candidate_rows * reference_rows) @ product
+            np.subtract(candidate_rows, reference_rows, out=candidate_rows)
+            hidden += np.abs(candidate_rows, out=candidate_rows) @ distance
             hidden += alone[0][candidate[part]] + alone[1][reference[part]] + self.biases[0]
             scores[part] = self._rest(hidden)
         return scores

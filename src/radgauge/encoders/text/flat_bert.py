@@ -38,20 +38,20 @@ class FlatBert(FlatEncoder):
         return self._layer_of(layer, (own.query, own.key, own.value), out.dense, out.LayerNorm)
 
     def _embedded(self, ids: Any, batch: Sequence[Sequence[int]], runs: Sequence[Run]) -> Any:
-        places = self._places(runs)
+        positions = self._run_positions(runs)
         if self.pad is not None:
             flat = ids.cpu().numpy()
             true = flat != self.pad
             if true.all():
-                places += self.pad + 1
+                positions += self.pad + 1
             else:
                 seen = np.cumsum(true)
-                first = np.arange(len(flat)) - places
+                first = np.arange(len(flat)) - positions
                 before = seen[first] - true[first]
-                places = np.where(true, self.pad + seen - before, self.pad)
+                positions = np.where(true, self.pad + seen - before, self.pad)
         size = len(self.words)
         types = self.types[0] if len(self.types) == 1 else self.types[ids.div(size, rounding_mode="floor")]
-        return self._normed(self.words[ids % size] + types + self.positions[self._tensor(places)], self.norm)
+        return self._normed(self.words[ids % size] + types + self.positions[self._tensor(positions)], self.norm)
 
     def _attended(self, q: Any, k: Any, v: Any, number: int) -> Any:
         return self.torch.nn.functional.scaled_dot_product_attention(q, k, v)

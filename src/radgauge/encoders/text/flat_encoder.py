@@ -91,7 +91,7 @@ class FlatEncoder(ABC):
         """
         for x in self.states(batch, first_only=first_only):
             last = x  # the others go at once
-        sizes = [len(each) for each in batch]
+        sizes = [len(sequence) for sequence in batch]
         if first_only and len(last) > len(batch):
             last = self.torch.stack([rows[0] for rows in last.split(sizes)])
         last = then(last) if then else last
@@ -120,10 +120,12 @@ class FlatEncoder(ABC):
             self.torch.cat([x[start:stop:length] for length, _, start, stop in _bounds(runs)]) if first_only else x
         )
         # Queries, keys and values from one product; where only first positions ask, their queries from another.
-        asked = layer.qkv.weight.shape[0] // 3 if first_only else 0
-        made = functional.linear(x, layer.qkv.weight[asked:], layer.qkv.bias[asked:])
+        n_query_rows = layer.qkv.weight.shape[0] // 3 if first_only else 0
+        made = functional.linear(x, layer.qkv.weight[n_query_rows:], layer.qkv.bias[n_query_rows:])
         asking = (
-            functional.linear(before, layer.qkv.weight[:asked], layer.qkv.bias[:asked]) if first_only else None
+            functional.linear(before, layer.qkv.weight[:n_query_rows], layer.qkv.bias[:n_query_rows])
+            if first_only
+            else None
         )
         attended, texts = [], 0
         for length, count, start, stop in _bounds(runs):
@@ -156,7 +158,8 @@ class FlatEncoder(ABC):
             return Linear(self._own(modules[0].weight), self._own(modules[0].bias))
         cat = self.torch.cat
         return Linear(
-            self._own(cat([each.weight for each in modules])), self._own(cat([each.bias for each in modules]))
+            self._own(cat([module.weight for module in modules])),
+            self._own(cat([module.bias for module in modules])),
         )
 
     def _layer_of(self, layer: Any, three: Sequence[Any], attended: Any, norm: Any) -> Layer:
@@ -177,7 +180,7 @@ class FlatEncoder(ABC):
             last_norm=self._linear(layer.output.LayerNorm),
         )
 
-    def _places(self, runs: Sequence[Run]) -> Any:
+    def _run_positions(self, runs: Sequence[Run]) -> Any:
         """The position of every token in its text."""
         return np.concatenate([np.tile(np.arange(length), count) for length, count in runs])
 

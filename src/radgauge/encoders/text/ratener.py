@@ -37,7 +37,7 @@ LABELS = (
 
 SPLITTERS = ("rush", "pyrush")
 SHORTEST = 3  # characters of a sentence
-LONGEST = 512  # sub-tokens of a sentence
+MAX_TOKENS = 512  # sub-tokens of a sentence
 _SENTENCES_KEPT = 1 << 17
 
 Span = tuple[int, int]
@@ -62,7 +62,7 @@ def decode(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[int, int,
         tokens: Sub-tokens with the special ones.
         labels: One label per sub-token; there may be more, for padding.
     """
-    found: list[tuple[int, int, str]] = []
+    entities: list[tuple[int, int, str]] = []
     start = end = None
     kind = ""
     for at, token in enumerate(tokens):
@@ -72,19 +72,19 @@ def decode(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[int, int,
         mark, after = label[0], labels[at + 1][0]
         if mark == "B":
             if after != "I":
-                found.append((at, at, label[2:]))
+                entities.append((at, at, label[2:]))
                 end = at
             start, kind = at, label[2:]
         elif after in "BO":
             end = at
             if start is not None:
-                found.append((start, at, kind))
+                entities.append((start, at, kind))
             start, kind = at, label[2:]
         if after == "O":
             start = end = None
     if start is not None and end is None:
-        found.append((start, len(tokens) - 2, kind))
-    return found
+        entities.append((start, len(tokens) - 2, kind))
+    return entities
 
 
 @dataclass(frozen=True)
@@ -119,23 +119,27 @@ class RateNer:
         """Entities of each text, sentence by sentence, duplicates included."""
         split = splitter_named(self.splitter)
         spans = [kept_sentences(text, split(text)) for text in texts]
-        sentences = [[text[start:end] for start, end in found] for text, found in zip(texts, spans, strict=True)]
+        sentences = [
+            [text[start:end] for start, end in text_spans] for text, text_spans in zip(texts, spans, strict=True)
+        ]
         network = _load(self.model, pick_device(self.device))
-        known = network.entities([each for found in sentences for each in found], tokens=self.tokens)
+        entities_by_sentence = network.entities(
+            [item for group in sentences for item in group], tokens=self.tokens
+        )
         return [
             tuple(
                 Entity(entity.name, entity.type, entity.start + start, entity.end + start)
-                for (start, _), sentence in zip(found, inside, strict=True)
-                for entity in known[sentence]
+                for (start, _), sentence in zip(text_spans, inside, strict=True)
+                for entity in entities_by_sentence[sentence]
             )
-            for found, inside in zip(spans, sentences, strict=True)
+            for text_spans, inside in zip(spans, sentences, strict=True)
         ]
 
     def overlong(self, texts: Sequence[str]) -> list[bool]:
         """True for texts with a sentence that is not read to its end."""
         split, network = splitter_named(self.splitter), _load(self.model, pick_device(self.device))
         sentences = [[text[start:end] for start, end in kept_sentences(text, split(text))] for text in texts]
-        return [any(overlong(network.tokenizer, found, LONGEST)) for found in sentences]
+        return [any(overlong(network.tokenizer, group, MAX_TOKENS)) for group in sentences]
 
     def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
         """Return the entities as JSON."""
@@ -143,7 +147,7 @@ class RateNer:
 
     def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
         """Return the entities that `pack` wrote."""
-        return tuple(Entity(*each) for each in json.loads(packed))
+        return tuple(Entity(*row) for row in json.loads(packed))
 
 
 def kept_sentences(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -152,14 +156,14 @@ def kept_sentences(text: str, spans: Sequence[Span]) -> list[Span]:
     >>> kept_sentences(" No. A b c", [(0, 5), (5, 10)])
     [(1, 4), (5, 10)]
     """
-    kept = []
+    trimmed = []
     for start, end in spans:
         sentence = text[start:end]
         begin = start + len(sentence) - len(sentence.lstrip())
         stop = begin + len(sentence.strip())
         if stop - begin >= SHORTEST:
-            kept.append((begin, stop))
-    return kept
+            trimmed.append((begin, stop))
+    return trimmed
 
 
 def splitter_named(name: str) -> Callable[[str], list[Span]]:
@@ -202,31 +206,31 @@ class _Network:
         """Entities of each distinct sentence, spans within the sentence."""
         if len(self.known) > _SENTENCES_KEPT:
             self.known.clear()
-        fresh = [each for each in dict.fromkeys(sentences) if each not in self.known]
+        fresh = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self.known]
         if fresh:
             self.known.update(zip(fresh, self._read(fresh, tokens), strict=True))
         return self.known
 
     def _read(self, batch: list[str], tokens: int) -> list[tuple[Entity, ...]]:
-        encoded = self.tokenizer(batch, truncation=True, max_length=LONGEST, return_offsets_mapping=True)
+        encoded = self.tokenizer(batch, truncation=True, max_length=MAX_TOKENS, return_offsets_mapping=True)
         rows, offsets = encoded["input_ids"], encoded["offset_mapping"]
         labels = self.encoder.vectors(rows, then=self.classify, tokens=tokens)
         return [
-            self._entities(sentence, ids, [self.names[mark] for mark in marks.tolist()], places)
-            for sentence, ids, marks, places in zip(batch, rows, labels, offsets, strict=True)
+            self._entities(sentence, ids, [self.names[mark] for mark in marks.tolist()], sentence_offsets)
+            for sentence, ids, marks, sentence_offsets in zip(batch, rows, labels, offsets, strict=True)
         ]
 
     def _entities(
-        self, sentence: str, ids: list[int], labels: list[str], places: list[tuple[int, int]]
+        self, sentence: str, ids: list[int], labels: list[str], offsets: list[tuple[int, int]]
     ) -> tuple[Entity, ...]:
         tokens = self.tokenizer.convert_ids_to_tokens(ids)
-        return tuple(self._entity(sentence, tokens, places, *span) for span in decode(tokens, labels))
+        return tuple(self._entity(sentence, tokens, offsets, *span) for span in decode(tokens, labels))
 
     def _entity(
-        self, sentence: str, tokens: list[str], places: list[tuple[int, int]], first: int, last: int, kind: str
+        self, sentence: str, tokens: list[str], offsets: list[tuple[int, int]], first: int, last: int, kind: str
     ) -> Entity:
         name = self.tokenizer.convert_tokens_to_string(tokens[first : last + 1])
-        start, end = places[first][0], places[last][1]
+        start, end = offsets[first][0], offsets[last][1]
         inside = sentence[start:end]
         start += len(inside) - len(inside.lstrip())
         return Entity(name, kind, start, max(start, start + len(inside.strip())))

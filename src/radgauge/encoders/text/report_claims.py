@@ -39,20 +39,20 @@ def claims(reading: ReportReading) -> dict[str, float]:
     >>> found["+pleural_effusion@left"], found["-pneumothorax"], "+pneumothorax" in found
     (1.0, 1.0, False)
     """
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for mention in reading.mentions:
         if mention.attributes.context in _ASIDE:
             continue
         strength = UNCERTAIN if mention.assertion == "uncertain" else 1.0
         for name in _names(mention):
-            found[name] = max(found.get(name, 0.0), strength)
-    return found
+            weights[name] = max(weights.get(name, 0.0), strength)
+    return weights
 
 
 def _names(mention: Mention) -> Iterator[str]:
-    said = mention.attributes
+    attributes = mention.attributes
     if mention.kind == "normality":
-        yield from (f"={place}" for place in said.locations)
+        yield from (f"={location}" for location in attributes.locations)
     elif mention.kind == "open":
         sign = "-" if mention.assertion == "absent" else "+"
         yield from (f"{sign}~{word}" for word in mention.concept.removeprefix("open:").split())
@@ -63,11 +63,11 @@ def _names(mention: Mention) -> Iterator[str]:
         yield "+device" if mention.kind == "device" else "+finding"
         for kind in kinds:
             yield f"+{kind}"
-            yield from (f"+{kind}@{side}" for side in _SIDES.get(said.laterality, ()))
-        yield from (f"+@{place}" for place in said.locations)
-        if said.severity:
-            yield f"+{mention.concept}:{said.severity}"
-            yield f"+:{said.severity}"
+            yield from (f"+{kind}@{side}" for side in _SIDES.get(attributes.laterality, ()))
+        yield from (f"+@{location}" for location in attributes.locations)
+        if attributes.severity:
+            yield f"+{mention.concept}:{attributes.severity}"
+            yield f"+:{attributes.severity}"
 
 
 def stating_sentences(reading: ReportReading) -> list[str]:
@@ -83,10 +83,10 @@ def stating_sentences(reading: ReportReading) -> list[str]:
     return [reading.text[span.start : span.end] for span in spans]
 
 
-def claim_vocabulary(readings: Sequence[ReportReading], *, least: int) -> tuple[str, ...]:
+def claim_vocabulary(readings: Sequence[ReportReading], *, min_count: int) -> tuple[str, ...]:
     """Names of claims that at least so many reports make, in alphabetical order."""
     counts = Counter(name for reading in readings for name in claims(reading))
-    return tuple(sorted(name for name, number in counts.items() if number >= least))
+    return tuple(sorted(name for name, number in counts.items() if number >= min_count))
 
 
 @dataclass(frozen=True)
@@ -113,16 +113,16 @@ class ReportClaims:
         """
         readings = ReportReader().read(texts)
         column = {name: at for at, name in enumerate(self.vocabulary)}
-        found = np.zeros((len(texts), len(column)), np.float32)
-        for row, reading in zip(found, readings, strict=True):
+        matrix = np.zeros((len(texts), len(column)), np.float32)
+        for row, reading in zip(matrix, readings, strict=True):
             _fill(row, claims(reading), column)
         encoder = StaticEncoder()
         stated = encoder.encode([" ".join(stating_sentences(reading)) for reading in readings])
-        return np.hstack([found, stated, encoder.encode(texts)])
+        return np.hstack([matrix, stated, encoder.encode(texts)])
 
 
-def _fill(row: Vectors, said: Mapping[str, float], column: Mapping[str, int]) -> None:
-    for name, strength in said.items():
+def _fill(row: Vectors, weights: Mapping[str, float], column: Mapping[str, int]) -> None:
+    for name, strength in weights.items():
         at = column.get(name)
         if at is not None:
             row[at] = strength

@@ -61,11 +61,11 @@ class ReportSketch:
         >>> both.shape
         (2, 1540)
         """
-        known: dict[str, Vectors] = reading.once(("sketch", self.signature), dict)
-        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        cached: dict[str, Vectors] = reading.once(("sketch", self.signature), dict)
+        fresh = [text for text in dict.fromkeys(texts) if text not in cached]
         if fresh:
-            known.update(zip(fresh, self._sketch(fresh, reading), strict=True))
-        rows = [known[text] for text in texts]
+            cached.update(zip(fresh, self._sketch(fresh, reading), strict=True))
+        rows = [cached[text] for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), np.float32)
 
     def empty(self, vectors: Vectors) -> NDArray[np.bool_]:
@@ -78,15 +78,15 @@ class ReportSketch:
         return np.logical_not(vectors[:, : sum(self.sizes)].any(axis=1))
 
     def _sketch(self, texts: Sequence[str], reading: Readings) -> Vectors:
-        found = np.zeros((len(texts), self.dimensions), np.float32)
+        matrix = np.zeros((len(texts), self.dimensions), np.float32)
         start, column = 0, sum(self.sizes)
         for block, (name, size) in enumerate(zip(BLOCKS, self.sizes, strict=False)):
             if not size:
                 continue
             sets = _items(name, texts, reading)
-            counts = np.array([len(each) for each in sets], dtype=np.int64)
-            part = found[:, start : start + size]
-            distinct = {item: _place(block, item, size) for item in set(chain.from_iterable(sets))}
+            counts = np.array([len(items) for items in sets], dtype=np.int64)
+            part = matrix[:, start : start + size]
+            distinct = {item: _column(block, item, size) for item in set(chain.from_iterable(sets))}
             # a place and its sign as one number, so that one pass over all items collects both
             hashed = np.fromiter(
                 map(distinct.__getitem__, chain.from_iterable(sets)), dtype=np.int64, count=int(counts.sum())
@@ -94,23 +94,26 @@ class ReportSketch:
             cells = np.repeat(np.arange(len(sets)), counts) * size + (hashed >> 1)
             signed = 1.0 - 2.0 * (hashed & 1)
             if name == "claims":
-                signed *= np.fromiter((weight for each in sets for weight in each.values()), float, len(hashed))
+                signed *= np.fromiter((weight for items in sets for weight in items.values()), float, len(hashed))
             part += np.bincount(cells, weights=signed, minlength=len(sets) * size).reshape(part.shape)
             if name == "claims":
                 part *= self.scale / 2
             else:
                 lengths = np.linalg.norm(part, axis=1, keepdims=True)
                 np.divide(part, lengths / self.scale, out=part, where=lengths > 0)
-            found[:, column] = (np.log1p(counts.astype(np.float32)) - _CENTRE) / _SPREAD
+            matrix[:, column] = (np.log1p(counts.astype(np.float32)) - _CENTRE) / _SPREAD
             start, column = start + size, column + 1
-        return found
+        return matrix
 
 
 def _items(name: str, texts: Sequence[str], reading: Readings) -> list[dict[Hashable, float]]:
     """What each text has of a block, with its weight."""
     if name in ("words", "pairs"):
         tokens = reading.of(TokenReader("cxr"), texts)
-        return [dict.fromkeys(_levels(each if name == "words" else pairwise(each)), 1.0) for each in tokens]
+        return [
+            dict.fromkeys(_levels(text_tokens if name == "words" else pairwise(text_tokens)), 1.0)
+            for text_tokens in tokens
+        ]
     if name == "claims":
         return reading.derive(ReportReader(), texts, _weighed, key="weighed claims")
     graphs = embedded_graph_items(texts, reading=reading)
@@ -120,25 +123,25 @@ def _items(name: str, texts: Sequence[str], reading: Readings) -> list[dict[Hash
 def _weighed(report: ReportReading) -> dict[Hashable, float]:
     """Claims of a report with what they weigh: how sure they are, and how much the finding matters."""
     lexicon = load_lexicon()
-    found: dict[Hashable, float] = {}
+    weights: dict[Hashable, float] = {}
     for name, strength in claims(report).items():
         concept = name[1:].partition("@")[0].partition(":")[0]
         weight = strength * _TIERS[lexicon[concept].tier if concept in lexicon else ""]
-        found[name] = weight if name[0] == "+" else _DENIED * weight
-    return found
+        weights[name] = weight if name[0] == "+" else _DENIED * weight
+    return weights
 
 
 def _levels(items: Iterable[Hashable]) -> list[Hashable]:
     """Items numbered by occurrence, so that repeated words are matched as often as both texts have them."""
     seen: dict[Hashable, int] = {}
-    found: list[Hashable] = []
+    levels: list[Hashable] = []
     for item in items:
         seen[item] = seen.get(item, 0) + 1
-        found.append((item, seen[item]))
-    return found
+        levels.append((item, seen[item]))
+    return levels
 
 
-def _place(block: int, item: Hashable, size: int) -> int:
+def _column(block: int, item: Hashable, size: int) -> int:
     """Twice the place of an item, plus one if it counts negative."""
     # crc32 of the written form is the same on every machine and in every run, unlike hash()
     hashed = zlib.crc32(f"{block}{item!r}".encode())

@@ -37,8 +37,8 @@ def without_masked(text: str) -> str:
     'The lungs are clear.'
     """
     parts = [text[start:end].strip() for start, end in split_sentences(text)]
-    kept = [part for part in parts if any(sign.isalnum() for sign in part) and MASK not in report_tokens(part)]
-    return " ".join(kept) if kept else text
+    unmasked = [part for part in parts if any(sign.isalnum() for sign in part) and MASK not in report_tokens(part)]
+    return " ".join(unmasked) if unmasked else text
 
 
 def joined_tokens(tokens: Iterable[str]) -> str:
@@ -60,32 +60,36 @@ def joined_tokens(tokens: Iterable[str]) -> str:
 class Vocabulary:
     """Tokens with numbers; the first four are signs of the network.
 
-    >>> known = Vocabulary.of(["Lungs clear.", "Lungs clear."], least=2)
-    >>> known.words(known.numbers("Lungs are clear.", longest=9))
+    >>> vocabulary = Vocabulary.of(["Lungs clear.", "Lungs clear."], min_count=2)
+    >>> vocabulary.words(vocabulary.numbers("Lungs are clear.", max_length=9))
     ['lungs', '<unknown>', 'clear', '.']
     """
 
     tokens: tuple[str, ...]
 
     @classmethod
-    def of(cls, texts: Sequence[str], *, least: int) -> Vocabulary:
+    def of(cls, texts: Sequence[str], *, min_count: int) -> Vocabulary:
         """Tokens that stand in the texts at least so many times, most frequent first."""
         counts = Counter(token for text in texts for token in report_tokens(text) if token != MASK)
-        kept = sorted((token for token, n in counts.items() if n >= least), key=lambda each: (-counts[each], each))
-        return cls((*SPECIAL, *kept))
+        frequent = sorted(
+            (token for token, n in counts.items() if n >= min_count), key=lambda token: (-counts[token], token)
+        )
+        return cls((*SPECIAL, *frequent))
 
-    def numbers(self, text: str, *, longest: int) -> NDArray[np.int64]:
+    def numbers(self, text: str, *, max_length: int) -> NDArray[np.int64]:
         """Start, the text's tokens, end; a longer text is cut."""
-        place = {token: number for number, token in enumerate(self.tokens)}
-        found = [place.get(token, UNKNOWN) for token in report_tokens(text)]
-        return np.array([START, *found[: longest - 2], *([END] if len(found) <= longest - 2 else [])], np.int64)
+        index_of = {token: number for number, token in enumerate(self.tokens)}
+        indices = [index_of.get(token, UNKNOWN) for token in report_tokens(text)]
+        return np.array(
+            [START, *indices[: max_length - 2], *([END] if len(indices) <= max_length - 2 else [])], np.int64
+        )
 
     def words(self, numbers: Iterable[int]) -> list[str]:
         """Tokens up to the end, without start and padding."""
-        found = []
+        decoded = []
         for number in numbers:
             if number == END:
                 break
             if number not in (PAD, START):
-                found.append(self.tokens[number])
-        return found
+                decoded.append(self.tokens[number])
+        return decoded

@@ -30,8 +30,8 @@ class FlatMpnet(FlatBert):
     def __init__(self, network: Any, *, device: str) -> None:
         super().__init__(network, device=device)
         encoder, torch = network.encoder, self.torch
-        self.farthest = int(network.config.max_position_embeddings) - 1
-        distances = torch.arange(-self.farthest, self.farthest + 1)
+        self.max_distance = int(network.config.max_position_embeddings) - 1
+        distances = torch.arange(-self.max_distance, self.max_distance + 1)
         buckets = int(network.config.relative_attention_num_buckets)
         chosen = encoder.relative_position_bucket(distances, num_buckets=buckets)
         self.by_distance = self._own(encoder.relative_attention_bias.weight)[chosen.to(device)].T.contiguous()
@@ -50,7 +50,7 @@ class FlatMpnet(FlatBert):
         if length not in self._biases:
             if len(self._biases) == _LENGTHS_KEPT:
                 self._biases.clear()
-            near = self.by_distance[:, self.farthest - length + 1 : self.farthest + length]
+            near = self.by_distance[:, self.max_distance - length + 1 : self.max_distance + length]
             self._biases[length] = near.unfold(1, length, 1).flip(1)
         return self._biases[length]
 
@@ -95,15 +95,15 @@ class FlatDeberta(FlatEncoder):
         self.wider = None if wider is None else self._own(wider.weight)
         self.norm = self._linear(embeddings.LayerNorm)
         self.kinds = frozenset(config.pos_att_type)
-        self.farthest, self.buckets = int(encoder.max_relative_positions), int(encoder.position_buckets)
-        self.span = self.buckets if self.buckets > 0 else self.farthest
+        self.max_distance, self.buckets = int(encoder.max_relative_positions), int(encoder.position_buckets)
+        self.span = self.buckets if self.buckets > 0 else self.max_distance
         size = int(getattr(config, "attention_head_size", config.hidden_size // self.heads))
         self.scale = 1 / math.sqrt(size * (1 + len(self.kinds & {"c2p", "p2c"})))
         with self.torch.no_grad():
             distances = encoder.get_rel_embedding()[: 2 * self.span].to(device)
             self.layers = [self._layer(layer) for layer in encoder.layer]
             made = [self._distances(layer.attention.self, distances) for layer in encoder.layer]
-        self.keys_of_distance, self.queries_of_distance = ([each[at] for each in made] for at in (0, 1))
+        self.keys_of_distance, self.queries_of_distance = ([pair[at] for pair in made] for at in (0, 1))
         self.conv = encoder.conv
         if self.conv is not None:
             self.conv_weight = self._linear(self.conv.conv)
@@ -138,7 +138,7 @@ class FlatDeberta(FlatEncoder):
     def _embedded(self, ids: Any, batch: Sequence[Sequence[int]], runs: Sequence[Run]) -> Any:
         x = self.words[ids]
         if self.positions is not None:
-            x = x + self.positions[self._tensor(self._places(runs))]
+            x = x + self.positions[self._tensor(self._run_positions(runs))]
         if self.type is not None:
             x = x + self.type
         if self.wider is not None:
@@ -163,14 +163,14 @@ class FlatDeberta(FlatEncoder):
         one column earlier in each further row, by those of its neighbours: the scores are a view of the product.
         """
         _, heads, _, length = shape
-        reach, places = self._window(length)
+        reach, indices = self._window(length)
         width = 2 * length - 1
         flat = rows.transpose(0, 1).reshape(heads, -1, rows.shape[3])
-        if places is None:
+        if indices is None:
             start = self.span - reach - (1 if by_query else 0)
             made = flat @ table[:, :, start : start + width]
         else:
-            made = (flat @ table).index_select(2, places[by_query])
+            made = (flat @ table).index_select(2, indices[by_query])
         made = made.contiguous()
         steps = (width - 1, 1) if by_query else (1, width - 1)
         strides = (rows.shape[2] * width, made.stride(0), *steps)
@@ -181,13 +181,13 @@ class FlatDeberta(FlatEncoder):
         if length not in self._windows:
             torch = self.torch
             distance = torch.arange(1 - length, length)
-            far = bucket_of(distance, buckets=self.buckets, farthest=self.farthest)
-            reach, places = length - 1, None
+            far = bucket_of(distance, buckets=self.buckets, max_distance=self.max_distance)
+            reach, indices = length - 1, None
             if reach >= self.span or not torch.equal(far, distance):
                 columns = (far + self.span).clamp(0, 2 * self.span - 1)
                 backwards = 2 * self.span - 1 - columns.flip(0)
-                places = columns.to(self.device), backwards.to(self.device)
-            self._windows[length] = reach, places
+                indices = columns.to(self.device), backwards.to(self.device)
+            self._windows[length] = reach, indices
         return self._windows[length]
 
     def _behind(self, x: Any, embedded: Any, number: int, runs: Sequence[Run]) -> Any:
@@ -211,20 +211,20 @@ class FlatDeberta(FlatEncoder):
         return self.conv is None or len(self.layers) > 1
 
 
-def bucket_of(distance: Any, *, buckets: int, farthest: int) -> Any:
+def bucket_of(distance: Any, *, buckets: int, max_distance: int) -> Any:
     """The relative position that stands for each distance: itself when near, shared on a log scale when far.
 
     >>> import torch
-    >>> bucket_of(torch.tensor([-300, -128, 5, 127, 200, 511]), buckets=256, farthest=512).tolist()
+    >>> bucket_of(torch.tensor([-300, -128, 5, 127, 200, 511]), buckets=256, max_distance=512).tolist()
     [-206, -128, 5, 127, 169, 255]
     """
     torch = require("torch", extra="models")
-    if buckets <= 0 or farthest <= 0:
+    if buckets <= 0 or max_distance <= 0:
         return distance
     middle = buckets // 2
     # In single precision, as published: the last digit decides on which side of a whole number `ceil` falls.
     far = distance.abs().clamp(min=middle) / middle
-    log = torch.ceil(torch.log(far) / torch.log(torch.tensor((farthest - 1) / middle)) * (middle - 1)) + middle
+    log = torch.ceil(torch.log(far) / torch.log(torch.tensor((max_distance - 1) / middle)) * (middle - 1)) + middle
     return torch.where(distance.abs() <= middle, distance, (log * distance.sign()).long())
 
 
@@ -293,13 +293,13 @@ class SequenceEncoder:
             tokens: Size of a batch; 0 for what suits the device.
         """
         torch = require("torch", extra="models")
-        keys = [tuple(each) for each in sequences]
+        keys = [tuple(sequence) for sequence in sequences]
         distinct = list(dict.fromkeys(keys))
-        found: dict[tuple[int, ...], Any] = {}
+        vectors_by_key: dict[tuple[int, ...], Any] = {}
 
         def work(batch: list[int]) -> None:
             chosen = [distinct[at] for at in batch]
-            found.update(zip(chosen, self._batch(chosen, first_only, then), strict=True))
+            vectors_by_key.update(zip(chosen, self._batch(chosen, first_only, then), strict=True))
 
         with torch.inference_mode():
             run_batches(
@@ -308,7 +308,7 @@ class SequenceEncoder:
                 tokens=tokens or batch_tokens(self.device),
                 padding=self.flat is None,
             )
-        return [found[key] for key in keys]
+        return [vectors_by_key[key] for key in keys]
 
     def _batch(self, batch: list[tuple[int, ...]], first_only: bool, then: Then | None) -> list[Any]:
         if self.flat is not None:
@@ -318,4 +318,4 @@ class SequenceEncoder:
         output = self.network(ids, attention_mask=mask)[0]
         rows = output[:, 0] if first_only else output[torch.ones_like(ids) > 0 if mask is None else mask > 0]
         rows = then(rows) if then else rows
-        return list(rows) if first_only else list(rows.split([len(each) for each in batch]))
+        return list(rows) if first_only else list(rows.split([len(sequence) for sequence in batch]))

@@ -95,7 +95,7 @@ def _scored(
         return [head["layers"][-1].bias.new_zeros(0, len(CLASSES)) for _ in counts]
     flat = torch.cat(list(states))
     first, last, width = (
-        torch.from_numpy(np.concatenate(each)).to(flat.device) for each in (firsts, lasts, widths)
+        torch.from_numpy(np.concatenate(arrays)).to(flat.device) for arrays in (firsts, lasts, widths)
     )
     features = torch.cat([flat[first], flat[last], head["widths"](width)], dim=1)
     return list(head["layers"](features).split(counts))
@@ -118,13 +118,13 @@ def choose_spans(scores: Any) -> list[tuple[int, int]]:
     chances = torch.softmax(scores, dim=1)
     best, kind = chances.max(dim=1)
     taken = [False] * size
-    found = []
+    chosen = []
     for number in torch.argsort(best, descending=True, stable=True).tolist():
         first, last = spans[number]
         if kind[number] and not any(taken[first : last + 1]):
             taken[first : last + 1] = [True] * (last - first + 1)
-            found.append((number, int(kind[number])))
-    return sorted(found, key=lambda each: spans[each[0]])
+            chosen.append((number, int(kind[number])))
+    return sorted(chosen, key=lambda item: spans[item[0]])
 
 
 def _words_of(spans: int) -> int:
@@ -161,17 +161,20 @@ class SpanNer:
             (number, span) for number, text in enumerate(texts) for span in kept_sentences(text, split(text))
         ]
         tokens = [tokenize(texts[number][start:end]) for number, (start, end) in pieces]
-        found: list[list[Entity]] = [[] for _ in texts]
+        entities_by_text: list[list[Entity]] = [[] for _ in texts]
         words = [
-            [texts[number][start + a : start + b] for a, b in zip(each.starts, each.ends, strict=True)]
-            for (number, (start, _)), each in zip(pieces, tokens, strict=True)
+            [
+                texts[number][start + a : start + b]
+                for a, b in zip(sentence_tokens.starts, sentence_tokens.ends, strict=True)
+            ]
+            for (number, (start, _)), sentence_tokens in zip(pieces, tokens, strict=True)
         ]
         predicted = predict_spans(self.model, words, device=self.device)
-        for (number, (start, _)), each, spans in zip(pieces, tokens, predicted, strict=True):
+        for (number, (start, _)), sentence_tokens, spans in zip(pieces, tokens, predicted, strict=True):
             for first, last, kind in spans:
-                a, b = start + each.starts[first], start + each.ends[last]
-                found[number].append(Entity(texts[number][a:b], kind, a, b))
-        return [tuple(each) for each in found]
+                a, b = start + sentence_tokens.starts[first], start + sentence_tokens.ends[last]
+                entities_by_text[number].append(Entity(texts[number][a:b], kind, a, b))
+        return [tuple(entities) for entities in entities_by_text]
 
     def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
         """Return the entities as JSON."""
@@ -179,7 +182,7 @@ class SpanNer:
 
     def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
         """Return the entities that `pack` wrote."""
-        return tuple(Entity(*each) for each in json.loads(packed))
+        return tuple(Entity(*row) for row in json.loads(packed))
 
 
 def predict_spans(
@@ -188,7 +191,7 @@ def predict_spans(
     """Entities of sentences given as words: (first word, last word, type)."""
     torch = require("torch", extra="models")
     tokenizer, encoder, head = _load(model, pick_device(device))
-    found: list[list[tuple[int, int, str]]] = [[] for _ in sentences]
+    predicted: list[list[tuple[int, int, str]]] = [[] for _ in sentences]
     order = sorted((at for at, words in enumerate(sentences) if words), key=lambda at: -len(sentences[at]))
     for start in range(0, len(order), _SENTENCES_AT_ONCE):
         batch = order[start : start + _SENTENCES_AT_ONCE]
@@ -199,10 +202,10 @@ def predict_spans(
         vectors = encoder.vectors(encoded["input_ids"])
         with torch.inference_mode():
             scores = _scored(head, vectors, [encoded.word_ids(row) for row in range(len(batch))], sizes)
-        for at, words, each in zip(batch, sizes, scores, strict=True):
+        for at, words, span_scores in zip(batch, sizes, scores, strict=True):
             spans = all_spans(words)
-            found[at] = [(*spans[number], CLASSES[kind]) for number, kind in choose_spans(each.cpu())]
-    return found
+            predicted[at] = [(*spans[number], CLASSES[kind]) for number, kind in choose_spans(span_scores.cpu())]
+    return predicted
 
 
 @lru_cache(maxsize=2)
@@ -224,5 +227,5 @@ def _settings(folder: Path) -> dict[str, Any]:
     path = folder / SPAN_HEAD
     if not path.is_file():
         raise ModelError(f"{folder} has no {SPAN_HEAD}: it must come from `radgauge train ner` with scheme=span")
-    found: dict[str, Any] = parse_json(path.read_text(encoding="utf-8"))
-    return found
+    settings: dict[str, Any] = parse_json(path.read_text(encoding="utf-8"))
+    return settings

@@ -63,12 +63,12 @@ class TokenEncoder:
     def keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """The ids of the tokens that `read` would give vectors of, without running the network."""
         network = _load(self.model, self.layer, pick_device(self.device))
-        found = []
+        token_keys = []
         for text in texts:
             ids = network.ids(text)
             windows, _ = _windows(len(ids), network.limit, self.long)
-            found.append(tuple(network.wrap(ids[: windows[-1][1]])))
-        return found
+            token_keys.append(tuple(network.wrap(ids[: windows[-1][1]])))
+        return token_keys
 
 
 def token_vector_reader(encoder: str, *, layer: int, models: str, long: str) -> TokenEncoder:
@@ -129,8 +129,8 @@ class _Network:
         # bert-score puts one space before a text for these tokenizers. Their own setting for it would also put one
         # behind every special token that the text spells out (<unk>), and none before it.
         text = f" {text}" if self.spaced else text
-        found: list[int] = self.tokenizer.encode(text, add_special_tokens=False, verbose=False)
-        return found
+        token_ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False, verbose=False)
+        return token_ids
 
     def wrap(self, ids: Sequence[int]) -> list[int]:
         return [*self.start, *ids, *self.end]
@@ -142,14 +142,14 @@ class _Network:
         def normed(rows: Any) -> Any:
             return torch.nn.functional.normalize(rows, dim=-1, eps=1e-30).cpu()
 
-        return [each.numpy() for each in self.encoder.vectors(pieces, then=normed)]
+        return [tensor.numpy() for tensor in self.encoder.vectors(pieces, then=normed)]
 
     def assemble(
         self, ids: list[int], windows: list[tuple[int, int]], cut: int, vectors: list[Vectors]
     ) -> TokenVectors:
         """One row per token; a token that several windows read is taken where it stands most central."""
-        kept = ids[: windows[-1][1]]
-        wrapped = self.wrap(kept)
+        covered = ids[: windows[-1][1]]
+        wrapped = self.wrap(covered)
         # bert-score gives no weight to the ids of the markers, wherever they stand.
         unweighted = (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)
         counted = np.array([token not in unweighted for token in wrapped], dtype=bool)
@@ -158,7 +158,7 @@ class _Network:
             rows = np.array(vectors[0])
         else:
             centres = np.array([(start + stop) / 2 for start, stop in windows])
-            best = np.abs(np.arange(len(kept))[:, None] + 0.5 - centres).argmin(axis=1)
+            best = np.abs(np.arange(len(covered))[:, None] + 0.5 - centres).argmin(axis=1)
             inner = [vectors[w][before + at - windows[w][0]] for at, w in enumerate(best)]
             last = vectors[-1][len(vectors[-1]) - after :]
             rows = np.concatenate([vectors[0][:before], np.stack(inner), last])

@@ -53,7 +53,7 @@ def embedded_token_vectors(texts: Sequence[str], *, reading: Readings) -> dict[s
     encoder = StaticEncoder()
     names: dict[str, tuple[str, ...]] = reading.once(("static token names", encoder.signature), dict)
     rows: dict[str, Vectors] = reading.once(("static token vectors", encoder.signature), dict)
-    found = {}
+    vectors_by_text = {}
     for text in texts:
         if text not in names:
             tokens, vectors = encoder.encode_tokens(text)
@@ -61,10 +61,16 @@ def embedded_token_vectors(texts: Sequence[str], *, reading: Readings) -> dict[s
             for token, vector in zip(tokens, vectors, strict=True):
                 if token not in rows:
                     rows[token] = vector.copy()
-        mine = names[text]
-        stacked = np.stack([rows[token] for token in mine]) if mine else np.zeros((0, encoder.dimensions), "f4")
-        found[text] = TokenVectors(mine, mine, stacked, np.ones(len(mine), dtype=bool), static=True)
-    return found
+        text_tokens = names[text]
+        stacked = (
+            np.stack([rows[token] for token in text_tokens])
+            if text_tokens
+            else np.zeros((0, encoder.dimensions), "f4")
+        )
+        vectors_by_text[text] = TokenVectors(
+            text_tokens, text_tokens, stacked, np.ones(len(text_tokens), dtype=bool), static=True
+        )
+    return vectors_by_text
 
 
 def greedy_match(
@@ -79,11 +85,11 @@ def greedy_match(
     """
     if candidate.empty or reference.empty:
         return math.nan, math.nan, math.nan
-    mine, mine_at = _distinct(candidate)
-    theirs, theirs_at = _distinct(reference)
-    best_mine, best_theirs = closest_cosines(mine, theirs)
-    precision = _average(best_mine[mine_at], candidate, weights)
-    recall = _average(best_theirs[theirs_at], reference, weights)
+    candidate_rows, candidate_index = _distinct(candidate)
+    reference_rows, reference_index = _distinct(reference)
+    candidate_best, reference_best = closest_cosines(candidate_rows, reference_rows)
+    precision = _average(candidate_best[candidate_index], candidate, weights)
+    recall = _average(reference_best[reference_index], reference, weights)
     total = precision + recall
     return precision, recall, 2 * precision * recall / total if total else 0.0
 
@@ -118,9 +124,9 @@ def _distinct(side: TokenVectors) -> tuple[Vectors, NDArray[np.intp]]:
 def _average(best: NDArray[Any], side: TokenVectors, weights: Mapping[Any, float] | None) -> float:
     if weights is None:
         return float(best[side.counted].mean(dtype=np.float64))
-    mine = np.array([weights.get(key, weights[None]) for key in side.keys])
-    total = mine.sum()
-    return float(best @ mine / total) if total else math.nan
+    key_weights = np.array([weights.get(key, weights[None]) for key in side.keys])
+    total = key_weights.sum()
+    return float(best @ key_weights / total) if total else math.nan
 
 
 def idf_weights(references: Iterable[Sequence[Any]]) -> dict[Any, float]:
@@ -172,11 +178,11 @@ def read_baseline(encoder: str, *, layer: int, path: str = "") -> Baseline:
                 f"{path} must be a table with the columns LAYER,P,R,F and a row for layer {layer}, got: {error}"
             ) from error
     name = encoder.partition("@")[0].rstrip("/")
-    for known in (name, name.rpartition("/")[2]):
-        if found := _tables().get(known):
-            layer = layer or known_layer(known)
-            if layer in found:
-                return Baseline(f"{known}:{layer}", np.array(found[layer]))
+    for alias in (name, name.rpartition("/")[2]):
+        if table := _tables().get(alias):
+            layer = layer or known_layer(alias)
+            if layer in table:
+                return Baseline(f"{alias}:{layer}", np.array(table[layer]))
     raise UsageError(
         f"bertscore: there is no baseline for {encoder!r}, layer {layer}; "
         "use rescale=no, or give a table with baseline=FILE"
@@ -209,7 +215,7 @@ def known_layer(encoder: str) -> int:
     name = encoder.partition("@")[0].rstrip("/")
     if name == "embedded":
         return 0
-    for known in (name, name.rpartition("/")[2]):
-        if known in _layers():
-            return _layers()[known]
+    for alias in (name, name.rpartition("/")[2]):
+        if alias in _layers():
+            return _layers()[alias]
     raise UsageError(f"bertscore: the layer of {encoder!r} is not known; name it with layer=N")

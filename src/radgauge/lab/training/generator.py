@@ -152,7 +152,7 @@ class _Trainer:
         self.files = require("safetensors.torch", extra="models")
         self.folder, self.settings, self.facts = folder, settings, facts
         self.progress, self.tell = progress, tell
-        vocabulary = Vocabulary.of(data.train.texts, least=settings.least)
+        vocabulary = Vocabulary.of(data.train.texts, min_count=settings.least)
         if len(vocabulary.tokens) == len(SPECIAL):
             raise UsageError(
                 f"least must leave some tokens; no token stands {settings.least} times in the reports"
@@ -290,7 +290,7 @@ class _Tensors:
         self.torch = torch
         self.rows = torch.from_numpy(np.ascontiguousarray(studies.rows))
         self.conditions = torch.from_numpy(words.conditions(predicted))
-        self.numbers = [vocabulary.numbers(text, longest=settings.longest) for text in studies.texts]
+        self.numbers = [vocabulary.numbers(text, max_length=settings.longest) for text in studies.texts]
         self.lengths = np.array([len(row) for row in self.numbers])
 
     def tokens(self, chosen: NDArray[np.intp]) -> Any:

@@ -37,7 +37,7 @@ def report_rows(studies: Sequence[PicturedReport], *, least: int, seed: int) -> 
     """
     last = [study.texts[-1] for study in studies]
     readings = ReportReader().read(last)
-    claims = ReportClaims(claim_vocabulary(readings, least=least))
+    claims = ReportClaims(claim_vocabulary(readings, min_count=least))
     n_claims = len(claims.vocabulary)
     full_rows = claims.rows(last)
     scale = np.full(claims.dimensions, _WORDS, np.float32)
