@@ -143,39 +143,42 @@ def agree_cli(
     say.notes(*agreement.notes, *o.profile_note(results))
 
 
-def _agreement_blocks(found: Alignment, kind: str) -> list[o.Block]:
+def _agreement_blocks(alignment: Alignment, kind: str) -> list[o.Block]:
     """Correlations by target, the radiologists' own agreement below them; then the ranking."""
     blocks: list[o.Block] = []
-    for each in agreement_tables(found, kind):
-        blocks += [each, ""]
-    for ceiling in found.ceilings:
+    for block in agreement_tables(alignment, kind):
+        blocks += [block, ""]
+    for ceiling in alignment.ceilings:
         shares = ", ".join(
-            f"{each.name} {number(each.interval.value)} {interval(each.interval.low, each.interval.high)}"
-            for each in ceiling.agreements
+            f"{agreement.name} {number(agreement.interval.value)} "
+            f"{interval(agreement.interval.low, agreement.interval.high)}"
+            for agreement in ceiling.agreements
         )
         blocks.append(f"radiologists among themselves on {ceiling.target}: {shares}")
-    if found.ranking is not None:
-        rows = [(each.cluster, each.name, each.correlation.interval.value) for each in found.ranking.judges]
-        blocks.append(f"\nranking on {found.lines[0].target}; one cluster = cannot be told apart:")
+    if alignment.ranking is not None:
+        rows = [
+            (judge.cluster, judge.name, judge.correlation.interval.value) for judge in alignment.ranking.judges
+        ]
+        blocks.append(f"\nranking on {alignment.lines[0].target}; one cluster = cannot be told apart:")
         blocks.append(table("cluster", "metric", kind, rows=rows, key="ranking"))
     return blocks
 
 
-def _pair_blocks(found: Alignment, kind: str, test: str, correction: str) -> list[o.Block]:
+def _pair_blocks(alignment: Alignment, kind: str, test: str, correction: str) -> list[o.Block]:
     """Every two metrics: the paired bootstrap, and the test of the literature with what it rests on."""
-    used = found.pairs[0].tests[0].kind if found.pairs[0].tests else "spearman"
+    used = alignment.pairs[0].tests[0].kind if alignment.pairs[0].tests else "spearman"
     return [
-        f"\nis one metric better on {found.lines[0].target}? Difference of {kind}, paired bootstrap by study; "
+        f"\nis one metric better on {alignment.lines[0].target}? Difference of {kind}, paired bootstrap by study; "
         f"{test} on {used} r, which it takes for Pearson's of independent cases; p corrected by {correction}:",
-        pairs_table(found, test),
+        pairs_table(alignment, test),
     ]
 
 
-def _failure_blocks(found: FailureModes) -> list[o.Block]:
-    left_out = f", {found.not_judged} not judged in full and left out" if found.not_judged else ""
-    made = failure_table(found)
+def _failure_blocks(modes: FailureModes) -> list[o.Block]:
+    left_out = f", {modes.not_judged} not judged in full and left out" if modes.not_judged else ""
+    made = failure_table(modes)
     return [
-        f"\nfailure modes, {found.target} errors of {found.studies} studies{left_out} "
+        f"\nfailure modes, {modes.target} errors of {modes.studies} studies{left_out} "
         "(Benjamini-Hochberg, 1 %; the paired test by study is the better one):",
         made if made.rows else "none",
     ]

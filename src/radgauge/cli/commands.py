@@ -215,7 +215,7 @@ class Command(TyperCommand):
     def _by_new_names(self, args: Sequence[str]) -> Iterator[str]:
         options = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
         keyed: Mapping[str, Any] = getattr(self.callback, "keyed", {})
-        places = {
+        replacements = {
             f"--{name.replace('_', '-')}": (option, key, kind)
             for option, default in reversed(list(keyed.items()))
             for key, kind in setting_types(type(default)).items()
@@ -229,12 +229,12 @@ class Command(TyperCommand):
                 yield from (word, *words)
             elif not name.startswith("-") or name in options:
                 yield word
-            elif name in places:
-                option, key, kind = places[name]
+            elif name in replacements:
+                option, key, kind = replacements[name]
                 value = value if sign else "yes" if kind is bool else next(words, "")
                 _note(f"{name} is now --{option} {key}={value}")
                 yield from (f"--{option}", f"{key}={value}")
-            elif name == "--judgments" and any(each.name in ("judgments", "files") for each in self.params):
+            elif name == "--judgments" and any(param.name in ("judgments", "files") for param in self.params):
                 tail.append(value if sign else next(words, ""))
                 _note("judgments are an argument now, without --judgments")
             elif RENAMED_OPTIONS.get(name, "") in options:
@@ -289,7 +289,7 @@ def _help_row(parameter: Any) -> tuple[str, str]:
     return names, (parameter.help or "") + (f" ({notes})" if notes else "")
 
 
-def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
+def command(parent: typer.Typer, name: str) -> Callable[[Verb], Verb]:
     """Add a function to an app as a command; parameters that are groups become their options."""
 
     def add(function: Verb) -> Verb:
@@ -301,8 +301,8 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
             kind = hints[parameter.name]
             if isinstance(kind, type) and dataclasses.is_dataclass(kind):
                 groups[parameter.name] = kind
-                given = None if parameter.default is parameter.empty else parameter.default
-                flat += [_spelt_out(each, keyed) for each in _fields(kind, given)]
+                preset = None if parameter.default is parameter.empty else parameter.default
+                flat += [_spelt_out(option, keyed) for option in _fields(kind, preset)]
             else:
                 flat.append(_spelt_out(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=kind), keyed))
 
@@ -323,8 +323,8 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
         run.__dict__["__signature__"] = inspect.Signature(flat)
         run.__dict__["keyed"] = keyed
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-        holder = place
-        if place is app:
+        holder = parent
+        if parent is app:
             holder = _BUILT[name] = typer.Typer(
                 add_completion=False, pretty_exceptions_enable=False, context_settings=HELP_NAMES
             )
@@ -334,10 +334,10 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
     return add
 
 
-def _fields(group: Any, given: object | None) -> Iterator[inspect.Parameter]:
+def _fields(group: Any, preset: object | None) -> Iterator[inspect.Parameter]:
     hints = _hints(group)
     for field in dataclasses.fields(group):
-        default = field.default if given is None else getattr(given, field.name)
+        default = field.default if preset is None else getattr(preset, field.name)
         yield inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -413,14 +413,14 @@ def _set_defaults(verb: Any, name: str, *, below: str = "") -> None:
 def _pairs(key: str, value: Any) -> list[str]:
     """Return a setting of radgauge.toml as the command line has it."""
     if isinstance(value, Mapping):
-        return [f"{key}={name}={each}" for name, each in value.items()]
+        return [f"{key}={name}={item}" for name, item in value.items()]
     return [f"{key}={'+'.join(map(str, value)) if isinstance(value, list) else value}"]
 
 
 def _as_option(parameter: Any, value: Any) -> Any:
     """Return a value of TOML as the option takes it: {id = "uid"} is id=uid, a list is repeated or a,b."""
     if isinstance(value, Mapping):
-        text = ",".join(f"{key}={each}" for key, each in value.items())
+        text = ",".join(f"{key}={item}" for key, item in value.items())
         return [text] if parameter.multiple else text
     if isinstance(value, list) and not (parameter.multiple or parameter.nargs == -1):
         return ",".join(map(str, value))
@@ -439,8 +439,8 @@ def configured(group: type[Group], **values: Any) -> Group:
         if dataclasses.is_dataclass(kind):
             keys = setting_types(type(field.default))
             tables = [config.table(table) for table in KEYED_TABLES.get(field.name, (field.name,))]
-            given = [(key, value) for table in tables for key, value in table.items() if key in keys]
-            values.setdefault(field.name, make_record(field.default, given, option=f"--{field.name}"))
+            pairs = [(key, value) for table in tables for key, value in table.items() if key in keys]
+            values.setdefault(field.name, make_record(field.default, pairs, option=f"--{field.name}"))
             continue
         for table in (config.table(shared) for shared in TABLES):
             if field.name in table and field.name not in values:

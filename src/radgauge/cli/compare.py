@@ -139,7 +139,9 @@ def _show(
         "correction": sampling.correction,
         **more,
     }
-    blocks: list[o.Block] = [each.sentence() for each in replies] if any(each.missing for each in replies) else []
+    blocks: list[o.Block] = (
+        [reply.sentence() for reply in replies] if any(reply.missing for reply in replies) else []
+    )
     for tables in comparison_tables(lines):
         blocks += [tables[0].title, tables, ""]
     say.show(data, *blocks, files=output)

@@ -13,12 +13,12 @@ _open: list[ExitStack] = []
 @contextmanager
 def copies() -> Iterator[None]:
     """For the time of a command: what `local` copies is removed at its end."""
-    with ExitStack() as kept:
-        _open.append(kept)
+    with ExitStack() as stack:
+        _open.append(stack)
         try:
             yield
         finally:
-            _open.remove(kept)
+            _open.remove(stack)
 
 
 @overload

@@ -97,7 +97,7 @@ def _audit(out: Terminal, cases: tuple[Case, ...], reading: Readings, system: st
     rewards = [reward(name, name=name, reading=reading) for name in ("bleu", "errors")]
     grid = audit([case for case in cases if case.system == system], rewards, seed=SEED).grid()
     out.print(f"\nAs rewards for training: what texts get that nobody wants, beside the reports of {system!r}:\n")
-    heads = [Column(name, right=place > 0) for place, name in enumerate(grid.headers)]
+    heads = [Column(name, right=index > 0) for index, name in enumerate(grid.headers)]
     out.show(table(*heads, rows=[tuple(row) for row in grid.rows]))
     out.say(*grid.notes)
 

@@ -102,8 +102,8 @@ def _case(reports: Sequence[Path], form: o.ReportForm, *, study: str | None, sys
         )
     cases = [case for case in table.cases if case.id == study and system in (None, case.system)]
     if not cases:
-        wanted = f"id {study!r}" + (f" of system {system!r}" if system else "")
-        raise InputError(f"{reports[0].name}: no report has {wanted}; the first id is {table.cases[0].id!r}")
+        description = f"id {study!r}" + (f" of system {system!r}" if system else "")
+        raise InputError(f"{reports[0].name}: no report has {description}; the first id is {table.cases[0].id!r}")
     if len(cases) > 1:
         raise UsageError(
             f"id {study!r} has several systems; name one with --system: {', '.join(case.system for case in cases)}"

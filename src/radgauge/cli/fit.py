@@ -84,7 +84,7 @@ def fit_errors_cli(
         raise UsageError(f"--metric must be errors or llm_errors, with settings, got {metric!r}")
     reading = say.readings()
     with o.judge_session(llm):
-        found = fit_errors(
+        learned = fit_errors(
             o.judgments_of(judgments, ratings),
             target=target,
             start=load_weights(settings.start),
@@ -94,15 +94,15 @@ def fit_errors_cli(
             reading=reading,
         )
         account = judge.account(reading=reading)
-    write_file(output, found.weights.as_json())
+    write_file(output, learned.weights.as_json())
     rows = [
-        ("starting weights", found.start, found.start_p),
-        ("learned, studies not seen", found.cross_validated, found.cross_validated_p),
-        ("learned, same reports (flattering)", found.fitted, found.fitted_p),
+        ("starting weights", learned.start, learned.start_p),
+        ("learned, studies not seen", learned.cross_validated, learned.cross_validated_p),
+        ("learned, same reports (flattering)", learned.fitted, learned.fitted_p),
     ]
-    heads = ("agreement with the mean rater", f"tau-b, {found.target}", Column("p", format=p_value))
-    say.show(found, table(*heads, rows=rows))
-    say.notes(f"{found.cases} reports of {found.studies} studies; weights written to {output}")
+    heads = ("agreement with the mean rater", f"tau-b, {learned.target}", Column("p", format=p_value))
+    say.show(learned, table(*heads, rows=rows))
+    say.notes(f"{learned.cases} reports of {learned.studies} studies; weights written to {output}")
     say.notes(f"use them with -m {metric}{',' if ':' in metric else ':'}weights={output}")
     say.notes(*o.account_notes({judge.name: account} if account else {}))
 
@@ -149,7 +149,7 @@ def fit_radcliq_cli(
     else:
         parts = judged.metric or ["radgraph", "bertscore", "chexbert_similarity", "bleu:variant=cxr"]
         results = replace(judged, metric=parts).scores(judged_cases.cases, say.readings(), say=say)
-    found = fit_radcliq(
+    fitted = fit_radcliq(
         results,
         judged_cases,
         columns=o.names(columns),
@@ -158,31 +158,31 @@ def fit_radcliq_cli(
         folds=settings.folds,
         resampling=sampling.at_least(1),
     )
-    write_radcliq(output, found)
-    say.show(found, *_radcliq_tables(found))
-    left = f"; {found.left_out} judged reports lack a score or a count" if found.left_out else ""
-    say.notes(f"{found.cases} reports of {found.studies} studies{left}")
+    write_radcliq(output, fitted)
+    say.show(fitted, *_radcliq_tables(fitted))
+    left = f"; {fitted.left_out} judged reports lack a score or a count" if fitted.left_out else ""
+    say.notes(f"{fitted.cases} reports of {fitted.studies} studies{left}")
     say.notes(f"written to {output}; use it with -m {output}", *o.profile_note(results))
 
 
-def _radcliq_tables(found: RadcliqFit) -> list[o.Block]:
+def _radcliq_tables(fitted: RadcliqFit) -> list[o.Block]:
     """Return coefficients with intervals, then how well the model holds."""
     from radgauge.render.tables import Column, table
 
-    level = f"{100 * found.intercept.level:.3g} % interval"
+    level = f"{100 * fitted.intercept.level:.3g} % interval"
     terms = [
         (
             *(term.column, term.coefficient.value, interval(term.coefficient.low, term.coefficient.high)),
             *(term.mean, term.scale),
         )
-        for term in found.terms
+        for term in fitted.terms
     ]
-    bounds = interval(found.intercept.low, found.intercept.high)
-    rows = [*terms, ("intercept", found.intercept.value, bounds, None, None)]
-    terms_table = table(f"errors ({found.target})", "coefficient", level, "mean", "deviation", rows=rows)
+    bounds = interval(fitted.intercept.low, fitted.intercept.high)
+    rows = [*terms, ("intercept", fitted.intercept.value, bounds, None, None)]
+    terms_table = table(f"errors ({fitted.target})", "coefficient", level, "mean", "deviation", rows=rows)
     ways = (
-        ("studies not seen", found.r2_cross_validated, found.tau_cross_validated, None),
-        ("same reports (flattering)", found.r2, found.tau, found.tau_p),
+        ("studies not seen", fitted.r2_cross_validated, fitted.tau_cross_validated, None),
+        ("same reports (flattering)", fitted.r2, fitted.tau, fitted.tau_p),
     )
     heads = ("agreement with the mean rater", "R²", "tau-b", level, Column("p", format=p_value))
     fits = [(name, r2, tau.value, interval(tau.low, tau.high), p) for name, r2, tau, p in ways]
@@ -220,7 +220,7 @@ def fit_ratescore_cli(
     chosen = o.chosen_metric(metric, RateScore, models=o.confirmed(models, [metric]))
     make_folder(output.parent)  # before the search, not behind it
     keeps(lambda: settings.study is not None and settings.study.exists())
-    found = fit_ratescore(
+    fitted = fit_ratescore(
         o.judgments_of(judgments, ratings),
         metric=chosen,
         target=target,
@@ -232,19 +232,19 @@ def fit_ratescore_cli(
         reading=say.readings(),
         progress=say.progress(),
     )
-    write_file(output, found.affinity.to_json() + "\n")
-    data = {"fit": found.lines, "trials": found.trials, "weights": str(output), "seed": sampling.seed}
+    write_file(output, fitted.affinity.to_json() + "\n")
+    data = {"fit": fitted.lines, "trials": fitted.trials, "weights": str(output), "seed": sampling.seed}
     rows = [
         (
             *(line.name, line.train, line.test, interval(line.low, line.high), line.p),
             *((None, "") if line.name == "learned" else (line.gain, interval(line.gain_low, line.gain_high))),
         )
-        for line in found.lines
+        for line in fitted.lines
     ]
     heads = ("weights", "searched on", "kept apart", "interval", Column("p", format=p_value), "gain", "interval")
     say.show(data, table(*heads, rows=rows))
-    counts = f"{found.train_cases} reports searched on, {found.test_cases} kept apart, {found.trials} trials"
-    say.notes(f"{found.objective} with the mean rater's {found.target}; {counts}")
+    counts = f"{fitted.train_cases} reports searched on, {fitted.test_cases} kept apart, {fitted.trials} trials"
+    say.notes(f"{fitted.objective} with the mean rater's {fitted.target}; {counts}")
     say.notes(f"use them with -m ratescore:weights={output}")
 
 
@@ -276,17 +276,17 @@ def fit_vlscore_cli(
 
     chosen = o.chosen_metric(metric, VLScore, models=o.confirmed(models, [metric]))
     file = source.cases()
-    found = fit_vlscore(file.cases, metric=chosen, reading=say.readings())
-    write_file(output, found.as_json())
-    rows = [(f"{100 * float(below):g} %", area) for below, area in found.quantiles.items()]
+    fitted = fit_vlscore(file.cases, metric=chosen, reading=say.readings())
+    write_file(output, fitted.as_json())
+    rows = [(f"{100 * float(below):g} %", area) for below, area in fitted.quantiles.items()]
     heads = Column("share of triplets below", right=True), Column("area", format=lambda area: f"{area:.4g}")
     largest = [
-        (f"all ({found.triplets[views]} triplets, views {views}): C", area)
-        for views, area in found.constants.items()
+        (f"all ({fitted.triplets[views]} triplets, views {views}): C", area)
+        for views, area in fitted.constants.items()
     ]
-    say.show(found, table(*heads, rows=[*rows, *largest]))
+    say.show(fitted, table(*heads, rows=[*rows, *largest]))
     say.notes(*file.provenance.warnings)
-    if found.left_out:
-        say.notes(f"{found.left_out} cases could not be judged and are left out")
-    say.notes(f"{sum(found.triplets.values())} triplets of {found.encoder}, views={found.views}")
+    if fitted.left_out:
+        say.notes(f"{fitted.left_out} cases could not be judged and are left out")
+    say.notes(f"{sum(fitted.triplets.values())} triplets of {fitted.encoder}, views={fitted.views}")
     say.notes(f"use it with -m {metric}{',' if ':' in metric else ':'}calibration={output}")

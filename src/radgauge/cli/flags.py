@@ -30,8 +30,8 @@ def in_flags(message: str) -> str:
     return _ARGUMENT.sub(_flag, message)
 
 
-def _flag(found: re.Match[str]) -> str:
-    name, value, more = found.groups()
+def _flag(match: re.Match[str]) -> str:
+    name, value, more = match.groups()
     option = f"--{name.replace('_', '-')}"
     if value == "True":
         return f"--input {name}=yes" if name in KEYS else option

@@ -52,7 +52,7 @@ def _metric_blocks(one: MetricInfo) -> list[o.Block]:
         f"needs {_needs(one)}" + (f"; pip install 'radgauge[{one.extra}]'" if one.extra else "") + "\n",
         table("output", "", rows=outputs),
     ]
-    settings = [(each.name, each.default, each.values) for each in one.choices]
+    settings = [(choice.name, choice.default, choice.values) for choice in one.choices]
     if not settings:
         return [*blocks, "\nno settings"]
     made = table("setting", "default", Column("values", fold=True), rows=settings)

@@ -35,33 +35,39 @@ def list_cli(
         *("encoder", Column("vlscore:encoder=", fold=True), Column("needs", fold=True)),
         *(Column("licence", fold=True), Column("C", fold=True), Column("loading proved", fold=True)),
         rows=[
-            (each.name, each.setting, each.needs, each.licence, each.constant, each.proved)
-            for each in known_encoders()
+            (encoder.name, encoder.setting, encoder.needs, encoder.licence, encoder.constant, encoder.proved)
+            for encoder in known_encoders()
         ],
     )
     if encoders:
         say.show(list(known_encoders()), proofs)
         return
-    found = {each.name: find(each) for each in CHECKPOINTS}
+    paths = {checkpoint.name: find(checkpoint) for checkpoint in CHECKPOINTS}
     data = [
         {
-            **{key: getattr(each, key) for key in ("name", "purpose", "repo", "revision", "file", "licence")},
-            "pinned": each.pinned,
-            "hashes": dict(each.hashes),
-            "megabytes": each.megabytes or None,
-            "path": found[each.name],
-            "looked_in": [str(place) for place in places_of(each)],
+            **{
+                key: getattr(checkpoint, key) for key in ("name", "purpose", "repo", "revision", "file", "licence")
+            },
+            "pinned": checkpoint.pinned,
+            "hashes": dict(checkpoint.hashes),
+            "megabytes": checkpoint.megabytes or None,
+            "path": paths[checkpoint.name],
+            "looked_in": [str(path) for path in places_of(checkpoint)],
         }
-        for each in CHECKPOINTS
+        for checkpoint in CHECKPOINTS
     ]
     rows = [
         (
-            *(each.name, each.purpose),
-            (each.id.replace(each.revision, each.revision[:7]) if each.pinned else f"{each.id} (not pinned)")
-            + ("" if each.hashes else " (no hash known)"),
-            *(str(each.megabytes or "?"), each.licence, str(found[each.name] or "no")),
+            *(checkpoint.name, checkpoint.purpose),
+            (
+                checkpoint.id.replace(checkpoint.revision, checkpoint.revision[:7])
+                if checkpoint.pinned
+                else f"{checkpoint.id} (not pinned)"
+            )
+            + ("" if checkpoint.hashes else " (no hash known)"),
+            *(str(checkpoint.megabytes or "?"), checkpoint.licence, str(paths[checkpoint.name] or "no")),
         )
-        for each in CHECKPOINTS
+        for checkpoint in CHECKPOINTS
     ]
     heads = ("name", Column("for", fold=True), Column("hub id", fold=True), Column("MB", right=True))
     checkpoints = table(*heads, Column("licence", fold=True), Column("here", fold=True), rows=rows)
@@ -70,7 +76,11 @@ def list_cli(
         "of the authors' packages; --places lists every place."
     ]
     if places:
-        listed = [text for each in CHECKPOINTS for text in (f"{each.name}:", *(f"  {p}" for p in places_of(each)))]
+        listed = [
+            text
+            for checkpoint in CHECKPOINTS
+            for text in (f"{checkpoint.name}:", *(f"  {p}" for p in places_of(checkpoint)))
+        ]
     say.show(data, checkpoints, "", proofs, *listed)
 
 
@@ -93,15 +103,17 @@ def fetch_cli(
     from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, checkpoints_for, find
     from radgauge.encoders.checkpoints.fetch import fetch
 
-    wanted = CHECKPOINTS if names == ["all"] else [each for name in names for each in checkpoints_for(name)]
-    for each in {each.name: each for each in wanted}.values():
-        here = find(each)
+    requested = (
+        CHECKPOINTS if names == ["all"] else [checkpoint for name in names for checkpoint in checkpoints_for(name)]
+    )
+    for checkpoint in {checkpoint.name: checkpoint for checkpoint in requested}.values():
+        here = find(checkpoint)
         if here is not None:
-            echo(f"{each.name}: {here}")
+            echo(f"{checkpoint.name}: {here}")
             continue
         with working("fetching") as progress:
-            path = fetch(each, progress=progress)
-        echo(f"{each.name}: {path}")
+            path = fetch(checkpoint, progress=progress)
+        echo(f"{checkpoint.name}: {path}")
 
 
 @o.command(models, "verify")
@@ -123,17 +135,17 @@ def verify_cli(
 
     results = verify_models(names or (), models=models)
     rows = [
-        (each.name, each.status, "–" if each.difference is None else f"{each.difference:.2g}", each.source)
-        for each in results
+        (check.name, check.status, "–" if check.difference is None else f"{check.difference:.2g}", check.source)
+        for check in results
     ]
     heads = (Column("check", fold=True), "result", Column("largest difference", right=True))
-    notes = [f"{each.name}: {each.note}" for each in results if each.note]
-    if all(each.status == "missing" for each in results):
+    notes = [f"{check.name}: {check.note}" for check in results if check.note]
+    if all(check.status == "missing" for check in results):
         notes.append(
             "nothing was verified: none of these checkpoints is on this machine (`radgauge models fetch`)"
         )
     say.show(results, table(*heads, Column("source", fold=True), rows=rows), *notes)
-    if any(each.status in ("off", "unreadable") for each in results):
+    if any(check.status in ("off", "unreadable") for check in results):
         raise typer.Exit(TROUBLE)
 
 

@@ -86,23 +86,25 @@ def confirm_downloads(metrics: Sequence[str] | None, *, models: str, yes: bool =
     from radgauge.core.registry import DEFAULTS, load, specs
     from radgauge.encoders.checkpoints.catalogue import find, hub_cache, models_dir, needed_by, offline
 
-    listed_metrics = [spec for each in metrics or DEFAULTS for spec in specs(each)]
+    listed_metrics = [spec for entry in metrics or DEFAULTS for spec in specs(entry)]
     if models == "embedded" and not any(":" in spec for spec in listed_metrics):
         return
     shipped = [spec for spec in listed_metrics if ".py:" not in spec]  # loading a file would run it
-    needed = {each.name: each for spec in shipped for each in needed_by(load(spec, models=models))}
-    missing = [each for each in needed.values() if find(each) is None]
+    needed = {
+        checkpoint.name: checkpoint for spec in shipped for checkpoint in needed_by(load(spec, models=models))
+    }
+    missing = [checkpoint for checkpoint in needed.values() if find(checkpoint) is None]
     if not missing:
         return
-    listed = ", ".join(f"{each.name} ({each.megabytes or '?'} MB)" for each in missing)
+    listed = ", ".join(f"{checkpoint.name} ({checkpoint.megabytes or '?'} MB)" for checkpoint in missing)
     if offline():
         raise MissingModel(
             f"{len(missing)} checkpoints are not on this machine and RADGAUGE_OFFLINE forbids fetching them: "
             f"{listed}; looked for in {models_dir()} ($RADGAUGE_MODELS), in the hub's cache {hub_cache()}, in the "
             "caches of the authors' packages (`radgauge models list --places` shows every place)"
         )
-    megabytes = f"{sum(each.megabytes for each in missing)} MB"
-    if not all(each.megabytes for each in missing):
+    megabytes = f"{sum(checkpoint.megabytes for checkpoint in missing)} MB"
+    if not all(checkpoint.megabytes for checkpoint in missing):
         megabytes += " and more"
     plan = f"{len(missing)} checkpoints will be fetched into {models_dir()}, {megabytes}: {listed}"
     if yes or program().yes:
@@ -358,7 +360,7 @@ class Judging:
 
         if not file.cases or any(case.references for case in file.cases):
             return
-        chosen = [spec for each in self.metric or DEFAULTS for spec in specs(each)]
+        chosen = [spec for entry in self.metric or DEFAULTS for spec in specs(entry)]
         needing = [m.name for m in (load(spec, models=self.models) for spec in chosen) if "reference" in m.needs]
         if needing:
             notes = file.provenance.warnings

@@ -71,7 +71,7 @@ def oracle_cli(
     if output is not None:
         check_matches_path(output)
     searched = form.references(corpus, split=corpus_split)
-    asked = form.references(queries or corpus, split=queries_split)
+    query_side = form.references(queries or corpus, split=queries_split)
     judge = load_oracle_metric(metric, models=o.confirmed(models, [metric]))
     column = judge.columns[0]
     # Reading with the embedded rules is faster than reading a cache of large readings would be.
@@ -79,10 +79,10 @@ def oracle_cli(
     cache = None if o.program().no_cache else Cache()
     if cache is not None:
         keeps(lambda: cache.used > 0)
-    place = Corpus.of(searched.cases)
+    searched_corpus = Corpus.of(searched.cases)
     matches = oracle(
-        place,
-        asked.cases,
+        searched_corpus,
+        query_side.cases,
         metric=judge,
         top=top,
         fallback=fallback,
@@ -96,17 +96,21 @@ def oracle_cli(
         "column": column,
         "top": top,
         "fallback": fallback,
-        "corpus": {**searched.provenance.as_dict(), "distinct": len(place.texts), "blank": place.blank},
-        "queries": asked.provenance.as_dict(),
+        "corpus": {
+            **searched.provenance.as_dict(),
+            "distinct": len(searched_corpus.texts),
+            "blank": searched_corpus.blank,
+        },
+        "queries": query_side.provenance.as_dict(),
     }
     if output is not None:
         write_matches(output, matches, system=f"oracle {column}", about=about)
     say.show({"matches": matches, **about}, *_match_blocks(matches, column))
-    left_out = f", {place.blank} blank ones left out" if place.blank else ""
-    say.notes(*searched.provenance.warnings, *asked.provenance.warnings)
-    say.notes(f"{place.reports} reports searched, {len(place.texts)} distinct{left_out}")
+    left_out = f", {searched_corpus.blank} blank ones left out" if searched_corpus.blank else ""
+    say.notes(*searched.provenance.warnings, *query_side.provenance.warnings)
+    say.notes(f"{searched_corpus.reports} reports searched, {len(searched_corpus.texts)} distinct{left_out}")
     reasons = Counter(match.note for match in matches if match.note and match.rank == 1)
-    say.notes(*(f"{count} of {len(asked.cases)} queries: {why}" for why, count in reasons.most_common()))
+    say.notes(*(f"{count} of {len(query_side.cases)} queries: {why}" for why, count in reasons.most_common()))
     if column.endswith("_embedded"):
         say.notes("columns that end in _embedded rest on embedded parts: not comparable with published numbers")
     if output is not None:
@@ -127,8 +131,8 @@ def _match_blocks(matches: Sequence[Retrieved], column: str) -> list[o.Block]:
         for match in matches[:SHOWN]
     ]
     first = table("query", "rank", "report", column, "times", "text", rows=rows)
-    asked = {match.id: not math.isnan(match.score) for match in matches if match.rank == 1}
-    judged = sum(asked.values())
-    queries = f"{judged} queries" if judged == len(asked) else f"{judged} of {len(asked)} queries"
+    is_judged = {match.id: not math.isnan(match.score) for match in matches if match.rank == 1}
+    judged = sum(is_judged.values())
+    queries = f"{judged} queries" if judged == len(is_judged) else f"{judged} of {len(is_judged)} queries"
     left = f"; {len(matches) - SHOWN} more matches are not shown" if len(matches) > SHOWN else ""
     return [first, f"mean {column} of the best: {number(mean_score(list(matches)))} over {queries}{left}"]

@@ -220,11 +220,11 @@ def write_llm_triples(
 
     if output.suffix.lower() != ".jsonl":
         raise UsageError(f"triples are written as .jsonl, got {output.name}")
-    asked = from_subject("lay", "llm_triples:triple_prompts")(prompts)
+    filled = from_subject("lay", "llm_triples:triple_prompts")(prompts)
     sentences = from_subject("lay", "llm_triples:findings_sentences")(texts)
     if not sentences:
         raise InputError("no sentence of the reports states or denies a finding")
-    found: list[Triple] = []
+    collected: list[Triple] = []
     refused: Counter[str] = Counter()
     stopped = ""
     with working("asking"), open_model(output.with_suffix(".journal.jsonl"), llm) as (model, journal):
@@ -233,21 +233,21 @@ def write_llm_triples(
                 sentences,
                 model=model,
                 journal=journal,
-                prompts=asked,
+                prompts=filled,
                 checked=checked,
                 batch=llm.batch,
                 parallel=llm.parallel,
                 retry_failed=llm.retry_failed,
                 progress=None if say.quiet else CostLine(model),
             ):
-                found += part.triples
+                collected += part.triples
                 refused.update(part.refused)
         except BudgetReached as error:
             stopped = str(error)
         finally:
-            write_triples(output, found)
+            write_triples(output, collected)
             echo(f"note: {usage_text(model.usage)}", err=True)
-    echo(f"{len(found)} triples from {len(sentences)} sentences with findings", err=True)
+    echo(f"{len(collected)} triples from {len(sentences)} sentences with findings", err=True)
     if not checked:
         echo("note: not checked: a rewrite may mean something else, an opposite the same", err=True)
     for why, count in refused.most_common():
@@ -280,13 +280,13 @@ def _metric_blocks(study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> l
     means = table("mean score by kind", "", "n", *heads, rows=rows)
     rows = []
     for name in metrics[0].deltas:
-        found = [metric.deltas[name] for metric in metrics]
+        by_metric = [metric.deltas[name] for metric in metrics]
         rows += [
-            (name, *map(bounded, found)),
-            ("  p, corrected over metrics", *(p_value(delta.p_holm) for delta in found)),
+            (name, *map(bounded, by_metric)),
+            ("  p, corrected over metrics", *(p_value(delta.p_holm) for delta in by_metric)),
             (
                 "  on the same report, p",
-                *(f"{number(delta.paired)} {p_value(delta.paired_p_holm)}" for delta in found),
+                *(f"{number(delta.paired)} {p_value(delta.paired_p_holm)}" for delta in by_metric),
             ),
         ]
     rows += [

@@ -114,12 +114,12 @@ def rewards_cli(
         raise UsageError(f"there is no system {system!r}; there are: {', '.join(systems)}")
     audited = systems if system is None else [system]
     reading = say.readings()
-    names = [spec for each in metric or ["bleu", "errors"] for spec in specs(each)]
+    names = [spec for entry in metric or ["bleu", "errors"] for spec in specs(entry)]
     references = [text for case in cases for text in case.references if text.strip()]
     norms = references if len(set(references)) >= MIN_REFERENCES else None
     rewards = [reward(name, references=norms, reading=reading, name=name) for name in names]
-    audits = [audit([case for case in cases if case.system == each], rewards, seed=seed) for each in audited]
-    grids = [each.grid() for each in audits]
+    audits = [audit([case for case in cases if case.system == name], rewards, seed=seed) for name in audited]
+    grids = [report.grid() for report in audits]
     several = len(audited) > 1
     heads = [Column(name, right=index > 0) for index, name in enumerate(grids[0].headers)]
     rows = [
@@ -128,7 +128,7 @@ def rewards_cli(
         for row in grid.rows
     ]
     made = table(*(["system"] if several else []), *heads, rows=rows)
-    lines = [line for each in audits for line in each]
+    lines = [line for report in audits for line in report]
     say.show({"audit": lines, "seed": seed}, made, files=output)
     say.notes(
         *dict.fromkeys(note for grid in grids for note in grid.notes),

@@ -79,12 +79,12 @@ def _only_reports(table: Path, form: o.ReportForm) -> bool:
 def _texts(cases: Sequence[Case]) -> dict[str, str]:
     """Every report under a key of its own: its id alone if the table holds one report per id."""
     single = len({case.system for case in cases}) == 1 and not any(case.references for case in cases)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for case in cases:
         for number, reference in enumerate(case.references, start=1):
-            found.setdefault(f"{case.id}/reference" + (f" {number}" if number > 1 else ""), reference)
-        found[case.id if single else f"{case.id}/{case.system}"] = case.candidate
-    return found
+            texts.setdefault(f"{case.id}/reference" + (f" {number}" if number > 1 else ""), reference)
+        texts[case.id if single else f"{case.id}/{case.system}"] = case.candidate
+    return texts
 
 
 View = Literal["mentions", "rate", "radgraph", "chexpert"]
@@ -133,14 +133,14 @@ def read_cli(
     if check:
         _check(o.report_text(report), say)
         return
-    known = load_lexicon((lexicon,)) if lexicon is not None else None
-    reading = read_report(o.report_text(report), lexicon=known)
-    blocks: list[o.Block] = [_table(reading, view, known)]
+    vocabulary = load_lexicon((lexicon,)) if lexicon is not None else None
+    reading = read_report(o.report_text(report), lexicon=vocabulary)
+    blocks: list[o.Block] = [_table(reading, view, vocabulary)]
     if view == "mentions":
         blocks = ["", *blocks, "", coverage_lines(reading)]
         if o.program().format == "table":
             console().print(_highlighted(reading))
-    say.show(as_data(reading, view=view, lexicon=known), *blocks)
+    say.show(as_data(reading, view=view, lexicon=vocabulary), *blocks)
 
 
 def _check(text: str, say: o.Output) -> None:
@@ -198,7 +198,7 @@ def _table(reading: ReportReading, view: View, lexicon: Lexicon | None) -> Table
         labels = chexpert_labels(reading, lexicon=lexicon)
         return table("condition", "state", rows=[(name, state or "–") for name, state in labels.items()])
     if view == "rate":
-        rows = [(each.name, each.type, each.assertion) for each in rate_entities(reading, lexicon=lexicon)]
+        rows = [(entity.name, entity.type, entity.assertion) for entity in rate_entities(reading, lexicon=lexicon)]
         return table("entity", "type", "assertion", rows=rows)
     if view == "radgraph":
         entities = radgraph_graph(reading, lexicon=lexicon)["entities"]

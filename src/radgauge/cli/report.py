@@ -88,7 +88,7 @@ def report_cli(
     before = o.read_scores_of(Path(baseline), "report") if baseline is not None and o.is_scores(baseline) else None
     lists = [path for path in pages if path.suffix.lower() not in (".html", ".pdf")]
     if worst is not None:
-        lists += [Path(each) for each in tables if each.endswith(".csv") and "=" not in each]
+        lists += [Path(target) for target in tables if target.endswith(".csv") and "=" not in target]
     if lists:
         _write_worst(
             lists, results, shown or (judged.cases if judged is not None else ()), worst or 50, reading, say
@@ -96,7 +96,7 @@ def report_cli(
         if len(lists) == len(output or ()):
             return
         pages = [path for path in pages if path not in lists]
-        tables = [each for each in tables if Path(each) not in lists]
+        tables = [target for target in tables if Path(target) not in lists]
     report = build_report(
         results,
         cases=shown,
@@ -114,7 +114,7 @@ def report_cli(
         most_cases=cases,
         picture_size=image_size,
     )
-    written = [path for each in tables for path in write_tables(report.tables, each)]
+    written = [path for target in tables for path in write_tables(report.tables, target)]
     why = ""
     for folder in folders:
         written += write_tables(report.tables, str(folder))
@@ -124,7 +124,7 @@ def report_cli(
         page: write_pdf(page, report) if page.suffix.lower() == ".pdf" else write_report(page, report)
         for page in pages
     }
-    records = {key: to_records(each) for key, each in report.tables.items()}
+    records = {key: to_records(table) for key, table in report.tables.items()}
     lines = [shown_path(page) for page in pages]
     say.show(
         {"page": lines[0] if lines else None, "pages": lines, "tables": records},
@@ -139,13 +139,13 @@ def report_cli(
 
 
 def _write_worst(
-    files: list[Path], results: Results, cases: Sequence[Case], most: int, reading: Readings, say: o.Output
+    files: list[Path], results: Results, cases: Sequence[Case], max_cases: int, reading: Readings, say: o.Output
 ) -> None:
     """Write the cases with the most significant errors, for people who go through them."""
     from radgauge.analysis.leading import leading_judge
     from radgauge.report.appendix import worst_cases, write_worst
 
-    listed = worst_cases(results, leading_judge(results), cases=cases, max_cases=most, reading=reading)
+    listed = worst_cases(results, leading_judge(results), cases=cases, max_cases=max_cases, reading=reading)
     if not listed:
         raise UsageError("the list of cases needs their texts: give the reports with --reports")
     for file in files:
@@ -195,7 +195,7 @@ def _scored(
         try:
             return (
                 results,
-                o.reports_behind(results, source, moved=[local(each) for each in moved]).cases,
+                o.reports_behind(results, source, moved=[local(path) for path in moved]).cases,
                 header,
                 [],
             )
@@ -204,19 +204,19 @@ def _scored(
                 raise
             reason = f"{error.filename} is not there" if isinstance(error, FileNotFoundError) else str(error)
             return results, (), header, [f"the page shows no texts: {reason}; --reports names the judged file"]
-    given: dict[str, Any] = {"columns": columns} if columns else {}
+    keywords: dict[str, Any] = {"columns": columns} if columns else {}
     if settings != o.CaseSettings():
-        given["input"] = settings
-    chosen = o.configured(o.CaseSource, reports=[source], **given)
+        keywords["input"] = settings
+    chosen = o.configured(o.CaseSource, reports=[source], **keywords)
     file = chosen.cases()
     judging.check_references(file)
     results = judging.scores(file.cases, reading, say=say, settings=chosen.input)
     return results, file.cases, {"input": file.provenance.as_dict()}, []
 
 
-def _hashes(place: Path | None) -> list[dict[str, str]]:
+def _hashes(folder: Path | None) -> list[dict[str, str]]:
     """Return name and hash of the judgments' files."""
-    files = [] if place is None else sorted(place.glob("*.csv")) if place.is_dir() else [place]
+    files = [] if folder is None else sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]
     return [{"name": path.name, "sha256": sha256_of(path)} for path in files]
 
 

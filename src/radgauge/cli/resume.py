@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_KEPT: list[Callable[[], bool]] = []
+_RESUMABLE: list[Callable[[], bool]] = []
 
 
 def keeps(anything: Callable[[], bool] = lambda: True) -> None:
@@ -13,7 +13,7 @@ def keeps(anything: Callable[[], bool] = lambda: True) -> None:
     Args:
         anything: Whether something is kept by now.
     """
-    _KEPT.append(anything)
+    _RESUMABLE.append(anything)
 
 
 def what_is_kept() -> str:
@@ -22,6 +22,6 @@ def what_is_kept() -> str:
     >>> what_is_kept()
     'nothing of it was kept'
     """
-    if any(anything() for anything in _KEPT):
+    if any(anything() for anything in _RESUMABLE):
         return "what was done so far is kept, the same command goes on from there"
     return "nothing of it was kept"

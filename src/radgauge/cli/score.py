@@ -175,7 +175,7 @@ def _score_in_parts(
     about = {"seed": sampling.seed, "input": dict(manifest.input), "parts": len(manifest.parts)}
     _show(lines, say, data={"summary": lines, **about}, every=every)
     say.notes(*manifest.input.get("warnings", ()), *not_judged_notes(lines), *truncation_notes(lines))
-    judges = [(each["columns"], str(each["signature"])) for each in manifest.judges.values()]
+    judges = [(judge["columns"], str(judge["signature"])) for judge in manifest.judges.values()]
     say.notes(*_interval_notes(lines, judges, sampling), *result_notes(judges, lines))
     n_parts = len(manifest.parts)
     was = f", {n_parts - ran.scored} of them were there" if ran.scored < n_parts else ""
