@@ -130,10 +130,10 @@ def _pair_blocks(summary: dict[str, Any]) -> list[o.Block]:
     rows = []
     for name in ("train", "val", "test", "kept", "all"):
         overlap = summary["term_overlap"][name]
-        known = summary["pairs"].get(name, summary["kept" if name == "kept" else "pairs_scored"])
+        number_of_pairs = summary["pairs"].get(name, summary["kept" if name == "kept" else "pairs_scored"])
         rows.append(
             (
-                *(name, f"{known:,}", share(summary["abnormal"].get(name))),
+                *(name, f"{number_of_pairs:,}", share(summary["abnormal"].get(name))),
                 *(share(overlap[part]) for part in ("none", "one", "more")),
                 share(summary["seen_in_training"].get(name)),
             )
@@ -214,15 +214,17 @@ def estimator_cli(
     else:
         training = pairs
     encoder = located(encoder)
-    given: dict[str, Any] = {name: value for name, value in asdict(settings).items() if value not in (None, ())}
+    overrides: dict[str, Any] = {
+        name: value for name, value in asdict(settings).items() if value not in (None, ())
+    }
     if heads == "counts":
         from radgauge.io.judgments import read_judgments
 
-        complete = EstimatorSettings.for_counts(encoder, **given)
+        complete = EstimatorSettings.for_counts(encoder, **overrides)
         tables = [count_pairs(read_judgments(path)) for path in (training, validation)]
     else:
         base = EstimatorSettings.for_embedded() if encoder == "embedded" else EstimatorSettings()
-        complete = replace(base, encoder=encoder, target=target, **given)
+        complete = replace(base, encoder=encoder, target=target, **overrides)
         tables = [read_pairs(path, target=target) for path in (training, validation)]
     keeps(lambda: output.is_dir() and any(output.iterdir()))
     trained = train_estimator(

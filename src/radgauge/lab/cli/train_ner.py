@@ -96,8 +96,8 @@ def train_ner_cli(
     if describe is not None:
         from radgauge.lab.training.ner_statistics import describe_ner
 
-        found = describe_ner(describe, by=by)
-        say.show(found, _statistics_table(found, by))
+        statistics = describe_ner(describe, by=by)
+        say.show(statistics, _statistics_table(statistics, by))
         return
     if evaluate is not None:
         if not model:
@@ -134,12 +134,13 @@ def train_ner_cli(
 def _type_tables(results: Sequence[TypeResult]) -> list[o.Block]:
     """Return precision, recall and F1 by entity type."""
     rows = [
-        (each.type.lower(), each.precision, each.recall, each.f1, each.accuracy, each.entities) for each in results
+        (result.type.lower(), result.precision, result.recall, result.f1, result.accuracy, result.entities)
+        for result in results
     ]
     return [table("type", "precision", "recall", "F1", "accuracy", "entities", rows=rows)] if rows else []
 
 
-def _statistics_table(found: Sequence[EntityStatistics], by: str | None) -> Table:
+def _statistics_table(statistics: Sequence[EntityStatistics], by: str | None) -> Table:
     """Return counts by part, distinct entities in brackets, as table 1 of the paper prints them."""
 
     def both(counts: tuple[int, int]) -> str:
@@ -147,12 +148,12 @@ def _statistics_table(found: Sequence[EntityStatistics], by: str | None) -> Tabl
 
     rows = [
         [
-            *(each.part, f"{each.sentences:,}", "–" if each.reports is None else f"{each.reports:,}"),
-            *(both(counts) for counts in (each.entities, *each.types.values())),
+            *(row.part, f"{row.sentences:,}", "–" if row.reports is None else f"{row.reports:,}"),
+            *(both(counts) for counts in (row.entities, *row.types.values())),
         ]
-        for each in found
+        for row in statistics
     ]
-    heads = ("sentences", "reports", "entities", *(kind.lower() for kind in found[0].types))
+    heads = ("sentences", "reports", "entities", *(kind.lower() for kind in statistics[0].types))
     return table(by or "part", *(Column(head, right=True) for head in heads), rows=rows)
 
 
@@ -209,7 +210,7 @@ def _ask_for_entities(
     examples = read_ner(how.examples) if how.examples is not None else ()
     with open_model(output.with_suffix(".journal.jsonl"), llm) as (model, journal):
         try:
-            found = propose_entities(
+            proposals = propose_entities(
                 texts,
                 model=model,
                 journal=journal,
@@ -221,5 +222,5 @@ def _ask_for_entities(
             )
         finally:
             echo(f"note: {usage_text(model.usage)}", err=True)
-    say.notes(*(f"given up: {count} sentences because {why}" for why, count in found.refused.items()))
-    return dict(found.entities)
+    say.notes(*(f"given up: {count} sentences because {why}" for why, count in proposals.refused.items()))
+    return dict(proposals.entities)

@@ -68,7 +68,7 @@ class _Run:
 
     @property
     def best(self) -> Epoch | None:
-        return max(self.epochs, key=lambda each: each.val_kendall, default=None)
+        return max(self.epochs, key=lambda epoch: epoch.val_kendall, default=None)
 
 
 @working("training")
@@ -102,15 +102,15 @@ def train_estimator(
         chosen = replace(chosen, features="words" if words else "claims")
     if len(validation) < 2 or np.ptp(_totals(validation.target)) == 0:
         raise InputError("validation needs at least two pairs with different targets to have a Kendall tau")
-    place = Path(folder)
-    make_folder(place)
+    path = Path(folder)
+    make_folder(path)
     # The caller's random state is left alone.
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(chosen.seed)
         learner = make_learner(chosen, train=train, validation=validation)
         saying = (tell or _silent, progress or _silent_progress)
-        trainer = _Trainer(learner, train, validation, place, chosen, dict(about or {}), *saying)
+        trainer = _Trainer(learner, train, validation, path, chosen, dict(about or {}), *saying)
         return trainer.run()
 
 
@@ -258,7 +258,7 @@ class _Trainer:
         write_csv(
             self.folder / "log.csv",
             LOG_COLUMNS,
-            ([getattr(each, name) for name in LOG_COLUMNS] for each in self.run_state.epochs),
+            ([getattr(epoch, name) for name in LOG_COLUMNS] for epoch in self.run_state.epochs),
         )
 
     def _save(self) -> None:
@@ -291,7 +291,7 @@ class _Trainer:
                 "choose another folder, or delete it to start again"
             )
         run = dict(content["run"])
-        self.run_state = _Run(**{**run, "epochs": [Epoch(**each) for each in run["epochs"]]})
+        self.run_state = _Run(**{**run, "epochs": [Epoch(**row) for row in run["epochs"]]})
         self.learner.module.load_state_dict(content["module"])
         self.optimizer.load_state_dict(content["optimizer"])
         self.scaler.load_state_dict(content["scaler"])
@@ -300,7 +300,7 @@ class _Trainer:
             parameters[name].grad = gradient.to(self.learner.device)
         torch.set_rng_state(content["random"].cpu())
         if self.mixed:
-            torch.cuda.set_rng_state_all([each.cpu() for each in content["random_gpu"]])
+            torch.cuda.set_rng_state_all([row.cpu() for row in content["random_gpu"]])
         state = self.run_state
         self.tell(f"going on after epoch {state.epoch}" + (f" and {state.step} steps" if state.step else ""))
 

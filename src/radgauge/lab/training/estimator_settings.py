@@ -60,9 +60,11 @@ class EstimatorSettings:
                 f"which way is better is known of {', '.join(LEARNED)}; "
                 f"of {self.target!r} say direction='higher' or 'lower'"
             )
-        known = ("higher" if LEARNED[self.target] else "lower") if self.target in LEARNED else self.direction
-        if self.direction not in ("auto", known):
-            raise UsageError(f"of {self.target}, {known} is better")
+        direction_of_target = (
+            ("higher" if LEARNED[self.target] else "lower") if self.target in LEARNED else self.direction
+        )
+        if self.direction not in ("auto", direction_of_target):
+            raise UsageError(f"of {self.target}, {direction_of_target} is better")
         if self.encoder != "embedded" and (self.features, self.start) != ("auto", "random"):
             raise UsageError(f"features and start are of the encoder 'embedded', got encoder={self.encoder!r}")
         if self.start == "shipped" and (self.counts or self.features == "words" or self.hidden_sizes != SHIPPED):

@@ -251,7 +251,7 @@ def train_image_text(
     inverted, _ = pictures.numbers(train, "inverted pictures", change=_inverted)
     turned, _ = pictures.numbers(train, "turned pictures", change=_turned)
     started = time.monotonic()
-    reports = report_rows(train, least=chosen.least, seed=chosen.seed)
+    reports = report_rows(train, min_reports=chosen.least, seed=chosen.seed)
     report_progress(
         f"read {len(train)} reports, {len(reports.claims.vocabulary)} claims: {time.monotonic() - started:.0f} s"
     )

@@ -27,17 +27,17 @@ class ReportRows:
     reworded: NDArray[np.float32]  # Differences of scaled rows between reports that state the same
 
 
-def report_rows(studies: Sequence[PicturedReport], *, least: int, seed: int) -> ReportRows:
+def report_rows(studies: Sequence[PicturedReport], *, min_reports: int, seed: int) -> ReportRows:
     """Rows of the studies' reports.
 
     Args:
         studies: To learn from.
-        least: Reports that must make a claim for it to have a column.
+        min_reports: Reports that must make a claim for it to have a column.
         seed: Chooses whose words reports are reworded with.
     """
     last = [study.texts[-1] for study in studies]
     readings = ReportReader().read(last)
-    claims = ReportClaims(claim_vocabulary(readings, min_count=least))
+    claims = ReportClaims(claim_vocabulary(readings, min_count=min_reports))
     n_claims = len(claims.vocabulary)
     full_rows = claims.rows(last)
     scale = np.full(claims.dimensions, _WORDS, np.float32)

@@ -92,14 +92,14 @@ def train_ner(
     torch = require("torch", extra="models")
     folder = Path(output)
     where = pick_device(device)
-    content = json.dumps([(each.words, each.spans) for each in (*train, *dev)])
-    told = {**asdict(settings), "data": hashlib.sha256(content.encode()).hexdigest()[:16]}
+    content = json.dumps([(sentence.words, sentence.spans) for sentence in (*train, *dev)])
+    facts = {**asdict(settings), "data": hashlib.sha256(content.encode()).hexdigest()[:16]}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         learner = _Learner(settings, where)
         optimizer = torch.optim.AdamW(learner.parameters(), lr=settings.learning_rate or RATES[settings.scheme])
         make_folder(folder)  # not before there is something to train
-        done, best = _resume(folder, told, learner, optimizer)
+        done, best = _resume(folder, facts, learner, optimizer)
         per_epoch = -(-len(train) // settings.batch_size)
         steps = per_epoch * settings.epochs
         schedule = _decay(optimizer, steps, per_epoch * done)
@@ -117,12 +117,16 @@ def train_ner(
                 if progress is not None:
                     progress("training", epoch * per_epoch + start // settings.batch_size + 1, steps)
             learner.train(False)
-            f1 = evaluate(learner.predict([each.words for each in dev]), dev)[0].f1 if dev else float(epoch)
+            f1 = (
+                evaluate(learner.predict([sentence.words for sentence in dev]), dev)[0].f1 if dev else float(epoch)
+            )
             if best is None or f1 > best or not dev:
                 best = f1
                 learner.save(folder)
-            _leave_state(folder, told, learner, optimizer, epoch + 1, best)
-    return evaluate(predict_ner(str(folder), [each.words for each in dev], device=device), dev) if dev else []
+            _leave_state(folder, facts, learner, optimizer, epoch + 1, best)
+    return (
+        evaluate(predict_ner(str(folder), [sentence.words for sentence in dev], device=device), dev) if dev else []
+    )
 
 
 def predict_ner(
@@ -168,7 +172,7 @@ def overtagging(results: Sequence[TypeResult]) -> str:
 
 def evaluate_tagger(model: str, sentences: Sequence[NerSentence], *, device: str = "auto") -> list[TypeResult]:
     """Evaluate a checkpoint of either scheme, or "embedded", on sentences with known entities."""
-    return evaluate(predict_ner(model, [each.words for each in sentences], device=device), sentences)
+    return evaluate(predict_ner(model, [sentence.words for sentence in sentences], device=device), sentences)
 
 
 def evaluate(predicted: Sequence[Sequence[LabelledSpan]], truth: Sequence[NerSentence]) -> list[TypeResult]:
@@ -179,37 +183,39 @@ def evaluate(predicted: Sequence[Sequence[LabelledSpan]], truth: Sequence[NerSen
     if len(predicted) != len(truth):
         raise InputError(f"{len(predicted)} predictions for {len(truth)} sentences")
     kinds = ("all", *span_ner.CLASSES[1:])
-    hits, said, there = (dict.fromkeys(kinds, 0) for _ in range(3))
+    hits, n_predicted, there = (dict.fromkeys(kinds, 0) for _ in range(3))
     right, words = dict.fromkeys(kinds, 0), dict.fromkeys(kinds, 0)
-    for found, sentence in zip(predicted, truth, strict=True):
-        gold, guess = set(sentence.spans), set(found)
+    for spans_found, sentence in zip(predicted, truth, strict=True):
+        gold, guess = set(sentence.spans), set(spans_found)
         for kind in kinds:
-            mine, theirs = ({span for span in spans if kind in ("all", span[2])} for spans in (guess, gold))
-            hits[kind] += len(mine & theirs)
-            said[kind] += len(mine)
-            there[kind] += len(theirs)
-        labels = zip(_types(sentence.spans, len(sentence.words)), _types(found, len(sentence.words)), strict=True)
-        for truly, told in labels:
-            for kind in ("all", *({truly, told} - {""})):
+            guessed, true_spans = ({span for span in spans if kind in ("all", span[2])} for spans in (guess, gold))
+            hits[kind] += len(guessed & true_spans)
+            n_predicted[kind] += len(guessed)
+            there[kind] += len(true_spans)
+        labels = zip(
+            _types(sentence.spans, len(sentence.words)), _types(spans_found, len(sentence.words)), strict=True
+        )
+        for truly, label in labels:
+            for kind in ("all", *({truly, label} - {""})):
                 words[kind] += 1
-                right[kind] += truly == told
+                right[kind] += truly == label
     results = []
     for kind in kinds:
-        precision, recall = _share(hits[kind], said[kind]), _share(hits[kind], there[kind])
+        precision, recall = _share(hits[kind], n_predicted[kind]), _share(hits[kind], there[kind])
         f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
         results.append(TypeResult(kind, precision, recall, f1, _share(right[kind], words[kind]), there[kind]))
     return results
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else float("nan")
+def _share(part: int, total: int) -> float:
+    return part / total if total else float("nan")
 
 
 def _types(spans: Sequence[LabelledSpan], words: int) -> list[str]:
-    found = [""] * words
+    types = [""] * words
     for first, last, kind in spans:
-        found[first : last + 1] = [kind] * (last - first + 1)
-    return found
+        types[first : last + 1] = [kind] * (last - first + 1)
+    return types
 
 
 class _Learner:
@@ -249,9 +255,9 @@ class _Learner:
     def loss(self, batch: Sequence[NerSentence]) -> Any:
         """Cross entropy of the batch."""
         torch = require("torch", extra="models")
-        encoded = self._encode([each.words for each in batch])
+        encoded = self._encode([sentence.words for sentence in batch])
         if self.head is None:
-            marks = torch.tensor([self._marks(encoded, row, each) for row, each in enumerate(batch)])
+            marks = torch.tensor([self._marks(encoded, row, sentence) for row, sentence in enumerate(batch)])
             logits = self.network(**encoded).logits
             return torch.nn.functional.cross_entropy(
                 logits.reshape(-1, len(LABELS)), marks.reshape(-1).to(self.device), ignore_index=IGNORED
@@ -259,9 +265,9 @@ class _Learner:
         sizes = [span_ner.kept_words(encoded, row) for row in range(len(batch))]
         scores = span_ner.span_logits(self.network, self.head, encoded, sizes)
         targets = []
-        for each, size in zip(batch, sizes, strict=True):
-            known = {(first, last): kind for first, last, kind in each.spans}
-            targets += [span_ner.CLASSES.index(known.get(span, "")) for span in span_ner.all_spans(size)]
+        for sentence, size in zip(batch, sizes, strict=True):
+            gold = {(first, last): kind for first, last, kind in sentence.spans}
+            targets += [span_ner.CLASSES.index(gold.get(span, "")) for span in span_ner.all_spans(size)]
         return torch.nn.functional.cross_entropy(
             torch.cat(scores), torch.tensor(targets, device=self.device), reduction="sum"
         ) / len(batch)
@@ -269,7 +275,7 @@ class _Learner:
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[LabelledSpan]]:
         """Entities of sentences given as words; for iob a word has the label of its first sub-token."""
         torch = require("torch", extra="models")
-        found: list[list[LabelledSpan]] = []
+        predicted: list[list[LabelledSpan]] = []
         for start in range(0, len(sentences), 64):
             batch = sentences[start : start + 64]
             encoded = self._encode(batch)
@@ -281,16 +287,16 @@ class _Learner:
                     ):
                         spans = span_ner.all_spans(size)
                         chosen = span_ner.choose_spans(scores.cpu())
-                        found.append([(*spans[number], span_ner.CLASSES[kind]) for number, kind in chosen])
+                        predicted.append([(*spans[number], span_ner.CLASSES[kind]) for number, kind in chosen])
                     continue
                 marks = self.network(**encoded).logits.argmax(dim=2).tolist()
             for row, words in enumerate(batch):
                 labels = ["O"] * len(words)
-                for place, word in reversed(list(enumerate(encoded.word_ids(row)))):
+                for position, word in reversed(list(enumerate(encoded.word_ids(row)))):
                     if word is not None:
-                        labels[word] = LABELS[marks[row][place]]
-                found.append(list(spans_of(labels)))
-        return found
+                        labels[word] = LABELS[marks[row][position]]
+                predicted.append(list(spans_of(labels)))
+        return predicted
 
     def save(self, folder: Path) -> None:
         """The checkpoint, readable by RaTEScore's setting `ner`."""
@@ -324,9 +330,9 @@ class _Learner:
         """
         labels, before = sentence.labels, None
         marks = []
-        for place, word in enumerate(encoded.word_ids(row)):
+        for position, word in enumerate(encoded.word_ids(row)):
             if word is None:
-                closes = encoded["input_ids"][row][place] == self.tokenizer.sep_token_id
+                closes = encoded["input_ids"][row][position] == self.tokenizer.sep_token_id
                 marks.append(LABELS.index("O") if closes else IGNORED)
             else:
                 label = labels[word]
@@ -352,11 +358,11 @@ def _decay(optimizer: Any, steps: int, done: int) -> Any:
 
 
 def _leave_state(
-    folder: Path, told: dict[str, Any], learner: _Learner, optimizer: Any, epoch: int, best: float
+    folder: Path, facts: dict[str, Any], learner: _Learner, optimizer: Any, epoch: int, best: float
 ) -> None:
     torch = require("torch", extra="models")
     state = {
-        "settings": json.dumps(told),
+        "settings": json.dumps(facts),
         "network": learner.network.state_dict(),
         "head": learner.head.state_dict() if learner.head is not None else {},
         "optimizer": optimizer.state_dict(),
@@ -367,19 +373,19 @@ def _leave_state(
         torch.save(state, path)
 
 
-def _resume(folder: Path, told: dict[str, Any], learner: _Learner, optimizer: Any) -> tuple[int, float | None]:
+def _resume(folder: Path, facts: dict[str, Any], learner: _Learner, optimizer: Any) -> tuple[int, float | None]:
     torch = require("torch", extra="models")
     path = folder / STATE
     if not path.exists():
         return 0, None
     state = torch.load(path, map_location=learner.device, weights_only=True)
     then = json.loads(state["settings"])
-    changed = [key for key in told if key != "epochs" and then.get(key) != told[key]]
+    changed = [key for key in facts if key != "epochs" and then.get(key) != facts[key]]
     if changed == ["data"]:
         raise UsageError(f"{folder} holds a run on other sentences; choose another output folder")
     for key in changed[:1]:
         raise UsageError(
-            f"{folder} holds a run with another {key} ({then.get(key)!r}, now {told[key]!r}); "
+            f"{folder} holds a run with another {key} ({then.get(key)!r}, now {facts[key]!r}); "
             "choose another output folder"
         )
     learner.network.load_state_dict(state["network"])

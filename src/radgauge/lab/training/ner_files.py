@@ -28,11 +28,11 @@ class NerSentence(NamedTuple):
     @property
     def labels(self) -> list[str]:
         """One IOB label per word; where spans overlap the longer one is kept."""
-        found = ["O"] * len(self.words)
+        tags = ["O"] * len(self.words)
         for first, last, kind in sorted(self.spans, key=lambda span: (span[0] - span[1], span[0])):
-            if all(label == "O" for label in found[first : last + 1]):
-                found[first : last + 1] = [f"B-{kind}", *[f"I-{kind}"] * (last - first)]
-        return found
+            if all(label == "O" for label in tags[first : last + 1]):
+                tags[first : last + 1] = [f"B-{kind}", *[f"I-{kind}"] * (last - first)]
+        return tags
 
 
 def spans_of(labels: Sequence[str]) -> tuple[LabelledSpan, ...]:
@@ -41,16 +41,16 @@ def spans_of(labels: Sequence[str]) -> tuple[LabelledSpan, ...]:
     >>> spans_of(["O", "B-DISEASE", "I-DISEASE", "I-ANATOMY"])
     ((1, 2, 'DISEASE'), (3, 3, 'ANATOMY'))
     """
-    found: list[LabelledSpan] = []
+    spans: list[LabelledSpan] = []
     for at, label in enumerate(labels):
         if label == "O":
             continue
         mark, kind = label[0], label[2:]
-        if mark == "I" and found and found[-1][1] == at - 1 and found[-1][2] == kind:
-            found[-1] = (found[-1][0], at, kind)
+        if mark == "I" and spans and spans[-1][1] == at - 1 and spans[-1][2] == kind:
+            spans[-1] = (spans[-1][0], at, kind)
         else:
-            found.append((at, at, kind))
-    return tuple(found)
+            spans.append((at, at, kind))
+    return tuple(spans)
 
 
 def read_ner(path: Path | str) -> list[NerSentence]:
@@ -60,26 +60,26 @@ def read_ner(path: Path | str) -> list[NerSentence]:
     `spans`, `entities` or `ner` as [first, last, type]) and documents of the PURE form (`sentences`, `ner`, words
     counted through the document); a JSON list or JSON lines.
     """
-    place = Path(path)
+    file = Path(path)
     sentences = [
         sentence
-        for number, record in enumerate(ner_records(place), start=1)
-        for sentence in sentences_of_record(record, f"{place.name}, record {number}")
+        for number, record in enumerate(ner_records(file), start=1)
+        for sentence in sentences_of_record(record, f"{file.name}, record {number}")
     ]
     if not sentences:
-        raise InputError(f"{place} holds no sentence")
+        raise InputError(f"{file} holds no sentence")
     return sentences
 
 
 def sentences_of_record(record: Any, where: str) -> list[NerSentence]:
     """The sentences of one record: one, or those of a document of the PURE form."""
     if isinstance(record, dict) and "sentences" in record:
-        found, begin = [], 0
+        sentences, begin = [], 0
         for words, spans in zip(record["sentences"], record.get("ner", []), strict=True):
             moved = [[first - begin, last - begin, kind] for first, last, kind, *_ in spans]
-            found.append(_sentence(words, moved, where))
+            sentences.append(_sentence(words, moved, where))
             begin += len(words)
-        return found
+        return sentences
     words = _field(record, ("tokens", "words"), where)
     if isinstance(record, dict) and "ner_tags" in record:
         labels = [_label(tag, where) for tag in record["ner_tags"]]
@@ -91,12 +91,12 @@ def sentences_of_record(record: Any, where: str) -> list[NerSentence]:
 
 def write_ner(path: Path | str, sentences: Sequence[NerSentence], *, form: str = "iob") -> None:
     """Write sentences as a JSON list in the IOB or the span form."""
-    place = {label: number for number, label in enumerate(LABELS)}
+    index = {label: number for number, label in enumerate(LABELS)}
     records: list[dict[str, Any]] = [
-        {**dict(each.about), "tokens": each.words, "ner_tags": [place[label] for label in each.labels]}
+        {**dict(sentence.about), "tokens": sentence.words, "ner_tags": [index[label] for label in sentence.labels]}
         if form == "iob"
-        else {**dict(each.about), "tokens": each.words, "spans": each.spans}
-        for each in sentences
+        else {**dict(sentence.about), "tokens": sentence.words, "spans": sentence.spans}
+        for sentence in sentences
     ]
     write_file(path, json.dumps(records, ensure_ascii=False) + "\n")
 
@@ -106,8 +106,8 @@ def ner_records(path: Path) -> list[Any]:
     text = path.read_text(encoding="utf-8")
     try:
         if text.lstrip().startswith("["):
-            found = parse_json(text)
-            return found if isinstance(found, list) else [found]
+            record = parse_json(text)
+            return record if isinstance(record, list) else [record]
         return [parse_json(line) for line in text.splitlines() if line.strip()]
     except ValueError as error:
         raise InputError(f"{path}: neither a JSON list nor JSON lines ({error})") from None
@@ -129,11 +129,11 @@ def _label(tag: Any, where: str) -> str:
 
 
 def _sentence(words: Sequence[Any], spans: Sequence[Any], where: str) -> NerSentence:
-    found = []
+    checked = []
     for first, last, kind, *_ in spans:
         if not 0 <= first <= last < len(words):
             raise InputError(f"{where}: the span {first} to {last} must lie within {len(words)} words")
         if f"B-{str(kind).upper()}" not in LABELS:
             raise InputError(f"{where}: there is no entity type {kind!r}")
-        found.append((int(first), int(last), str(kind).upper()))
-    return NerSentence(tuple(map(str, words)), tuple(sorted(found)))
+        checked.append((int(first), int(last), str(kind).upper()))
+    return NerSentence(tuple(map(str, words)), tuple(sorted(checked)))

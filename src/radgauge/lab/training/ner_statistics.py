@@ -38,39 +38,41 @@ def describe_ner(path: Path | str, *, by: str | None = None) -> list[EntityStati
     named = True
     for number, record in enumerate(ner_records(file), start=1):
         where = f"{file.name}, record {number}"
-        report, known = _report(record)
-        named &= known
-        found = [(report, sentence) for sentence in sentences_of_record(record, where)]
-        parts[ALL] += found
+        report, has_report = _report(record)
+        named &= has_report
+        parsed = [(report, sentence) for sentence in sentences_of_record(record, where)]
+        parts[ALL] += parsed
         if by is not None:
             if not isinstance(record, dict) or by not in record:
                 there = ", ".join(record) if isinstance(record, dict) else "none"
                 raise UsageError(f"{where} has no field {by!r}; it has: {there}")
-            parts.setdefault(str(record[by]) or "not stated", []).extend(found)
+            parts.setdefault(str(record[by]) or "not stated", []).extend(parsed)
     if not parts[ALL]:
         raise InputError(f"{file} holds no sentence")
-    return [_counts(part, found, named=named) for part, found in parts.items()]
+    return [_counts(part, parsed, named=named) for part, parsed in parts.items()]
 
 
 def _report(record: Any) -> tuple[str, bool]:
-    name = next((each for each in REPORT_FIELDS if isinstance(record, dict) and each in record), None)
+    name = next(
+        (field_name for field_name in REPORT_FIELDS if isinstance(record, dict) and field_name in record), None
+    )
     return ("", False) if name is None else (str(record[name]), True)
 
 
-def _counts(part: str, found: Sequence[tuple[str, NerSentence]], *, named: bool) -> EntityStatistics:
+def _counts(part: str, sentences: Sequence[tuple[str, NerSentence]], *, named: bool) -> EntityStatistics:
     entities = [
         (" ".join(sentence.words[first : last + 1]).lower(), kind)
-        for _, sentence in found
+        for _, sentence in sentences
         for first, last, kind in sentence.spans
     ]
     types = {}
     for kind in CLASSES[1:]:
-        own = [name for name, each in entities if each == kind]
+        own = [name for name, entity_type in entities if entity_type == kind]
         types[kind] = (len(own), len(set(own)))
     return EntityStatistics(
         part,
-        len(found),
-        len({report for report, _ in found}) if named else None,
+        len(sentences),
+        len({report for report, _ in sentences}) if named else None,
         (len(entities), len(set(entities))),
         types,
     )
