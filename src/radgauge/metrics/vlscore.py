@@ -365,7 +365,7 @@ class VLScore(Metric):
     def _distances(self, case: Case, reading: Readings) -> list[Note]:
         (points,) = self.image_points([case], reading=reading)
         triples = self._triples(case, reading, [point.at for point in points])
-        best = min(triples, key=lambda each: float(triangle_area(*each)[0]))
+        best = min(triples, key=lambda triple: float(triangle_area(*triple)[0]))
         lengths = sides(*best)
         area = float(triangle_area(*best)[0])
         height = 2 * area / lengths[0, 2] if lengths[0, 2] else 0.0

@@ -68,7 +68,7 @@ def test_sparsemax_is_a_projection_on_the_simplex() -> None:
 def test_a_saved_checkpoint_needs_no_other_folder(small: Path, tmp_path: Path) -> None:
     moved = copied(small, tmp_path)
     loaded = module.load_estimator(moved, device="cpu")
-    assert loaded.longest == seeds.POSITIONS - 4
+    assert loaded.max_length == seeds.POSITIONS - 4
     assert loaded.hparams["class_identifier"] == module.CLASS
 
 

@@ -74,14 +74,14 @@ class Loaded:
     device: str
 
     @property
-    def longest(self) -> int:
+    def max_length(self) -> int:
         """Sub-tokens kept of a text: COMET's rule."""
         return longest_text(self.network.encoder.model.config)
 
     def tokens(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Ids and mask of a batch."""
         batch = self.tokenizer(
-            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=self.longest
+            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=self.max_length
         )
         return batch["input_ids"].to(self.device), batch["attention_mask"].to(self.device)
 
@@ -323,7 +323,7 @@ class EstimatorReader(VectorReader):
         with torch.inference_mode():
             if flat is None:
                 return list(loaded.network.embed(*loaded.tokens(texts)).float().cpu().numpy())
-            ids = loaded.tokenizer(list(texts), truncation=True, max_length=loaded.longest)["input_ids"]
+            ids = loaded.tokenizer(list(texts), truncation=True, max_length=loaded.max_length)["input_ids"]
             vectors = np.empty((len(ids), flat.hidden), np.float32)
 
             def work(batch: list[int]) -> None:
@@ -337,7 +337,7 @@ class EstimatorReader(VectorReader):
     def overlong(self, texts: Sequence[str]) -> list[bool]:
         """True for texts that are not read to their end."""
         loaded = loaded_estimator(self.folder, pick_device(self.device))
-        return overlong(loaded.tokenizer, texts, loaded.longest)
+        return overlong(loaded.tokenizer, texts, loaded.max_length)
 
 
 @lru_cache(maxsize=2)

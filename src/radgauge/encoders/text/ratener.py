@@ -200,16 +200,16 @@ class _Network:
     encoder: SequenceEncoder
     classify: Callable[[Any], Any]
     names: tuple[str, ...]
-    known: dict[str, tuple[Entity, ...]] = field(default_factory=dict)
+    cache: dict[str, tuple[Entity, ...]] = field(default_factory=dict)
 
     def entities(self, sentences: Sequence[str], *, tokens: int) -> dict[str, tuple[Entity, ...]]:
         """Entities of each distinct sentence, spans within the sentence."""
-        if len(self.known) > _SENTENCES_KEPT:
-            self.known.clear()
-        fresh = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self.known]
+        if len(self.cache) > _SENTENCES_KEPT:
+            self.cache.clear()
+        fresh = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self.cache]
         if fresh:
-            self.known.update(zip(fresh, self._read(fresh, tokens), strict=True))
-        return self.known
+            self.cache.update(zip(fresh, self._read(fresh, tokens), strict=True))
+        return self.cache
 
     def _read(self, batch: list[str], tokens: int) -> list[tuple[Entity, ...]]:
         encoded = self.tokenizer(batch, truncation=True, max_length=MAX_TOKENS, return_offsets_mapping=True)

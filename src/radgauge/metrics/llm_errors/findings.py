@@ -270,7 +270,7 @@ def judgment_notes(judgment: Judgment, arithmetic: Arithmetic, *, which: int = 0
     for fault in judgment.errors:
         cost = math.nan if fault.kind == DESCRIPTOR else arithmetic.cost(_error(fault, judgment, tier_of))
         priced.append((cost, fault))
-    priced.sort(key=lambda each: -each[0] if not math.isnan(each[0]) else 0.0)
+    priced.sort(key=lambda entry: -entry[0] if not math.isnan(entry[0]) else 0.0)
     notes = [_error_note(fault, cost, judgment, which) for cost, fault in priced]
     wrong = {(fault.reference, fault.candidate) for fault in judgment.errors}
     for (theirs, ours), why in judgment.matches.items():
