@@ -19,6 +19,7 @@ from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import read_judgments
+from radgauge.io.judgments.targets import default_targets
 from radgauge.study import NewStudy, Store, load_design, new_study
 from radgauge.study.check import check_study
 from radgauge.study.export import export_study
@@ -319,6 +320,8 @@ def test_lay_and_sentence_answers_become_shares_and_sums(make: Make) -> None:
     scores = study_judgments(rate.path).errors["Rater 1"]
     totals = dict(zip(scores.keys, scores.column("errors_severity"), strict=True))
     assert (totals["s1", "alpha"], totals["s1", "beta"]) == (3.0, 1.0)
+    assert np.isnan(scores.column("errors_significant")).all()  # nobody was asked
+    assert default_targets(study_judgments(rate.path)) == ["rating", "total"]
 
 
 def test_adjudicated_judgments_take_the_adjudicator_where_there_is_one(make: Make, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from radgauge.core.cases import Case, Key
 from radgauge.core.errors import InputError
+from radgauge.core.scores import Scores
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
 from radgauge.study.answers import Judged, asked_categories, error_counts, rating_of, submitted
 from radgauge.study.check import require_proof
@@ -60,8 +62,18 @@ def judgments_of(store: Store, *, adjudicated: bool = False) -> Judgments:
         if categories
         else {}
     )
+    field = design.used_as("errors")
+    if field is not None and field.kind == "counts" and not field.significance:
+        errors = {rater: _without_significance(scores) for rater, scores in errors.items()}
     rated = rating_scores(ratings, keys=keys, signature=signature) if ratings else {}
     return Judgments(str(store.about["title"]), cases, errors, rated, notes=tuple(notes))
+
+
+def _without_significance(scores: Scores) -> Scores:
+    """Return counts whose significance nobody was asked about: NaN, neither all nor none."""
+    asked = np.array([not name.endswith("significant") for name in scores.columns])
+    values = np.where(asked, scores.values, np.nan)
+    return replace(scores, values=values, rows=values)
 
 
 def study_cases(store: Store) -> tuple[Case, ...]:

@@ -13,8 +13,10 @@ Array = NDArray[np.float64]
 
 
 def default_targets(judgments: Judgments) -> list[str]:
-    """Whatever the judgments have of rating, total and significant."""
-    targets = (["rating"] if judgments.ratings else []) + (["total", "significant"] if judgments.errors else [])
+    """Whatever the judgments have of rating, total and significant; the last only where raters were asked."""
+    targets = (["rating"] if judgments.ratings else []) + (["total"] if judgments.errors else [])
+    if any(not np.isnan(scores.column("errors_significant")).all() for scores in judgments.errors.values()):
+        targets.append("significant")
     if not targets:
         raise InputError(f"{judgments.name}: there is neither a rating nor an error count")
     return targets
