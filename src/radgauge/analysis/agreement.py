@@ -54,7 +54,7 @@ LIKE_WITH_LIKE = (
 
 @dataclass(frozen=True, slots=True)
 class AlignLine:
-    """How one output of one judge agrees with one target."""
+    """Agreement of one output of one judge with one target."""
 
     judge: str  # Name of the metric
     column: str

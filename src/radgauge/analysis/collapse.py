@@ -73,7 +73,7 @@ class Collapse:
 def collapse(
     cases: Sequence[Case], *, reading: Readings | None = None, encoder: Encoder | None = None, seed: int = 0
 ) -> tuple[Collapse, ...]:
-    """How varied each system's reports are; systems with fewer than ten reports are left out.
+    """Measure how varied each system's reports are; systems with fewer than ten are left out.
 
     Args:
         cases: Reports with their references.

@@ -1,4 +1,4 @@
-"""Which candidate group makes more errors of a kind than another: supplementary tables 2 and 3 of Yu et al."""
+"""Comparison of candidate groups by kind of error: supplementary tables 2 and 3 of Yu et al."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FailureModes:
 
 @working("testing failure modes")
 def failure_modes(judgments: Judgments, *, targets: Sequence[str] | None = None) -> tuple[FailureModes, ...]:
-    """Which candidate group makes more errors than another, by category.
+    """Compare the error counts of candidate groups, by category.
 
     Args:
         judgments: Error counts of two candidate groups or more, every study with every group. Where studies were

@@ -181,7 +181,7 @@ def _goal(judgments: Judgments, target: str | None) -> tuple[Array, str]:
 
 
 def _held_out(studies: Sequence[str], share: float, seed: int, source: str) -> NDArray[np.bool_]:
-    """Which cases are of studies kept apart; all cases of a study go together."""
+    """Mask of the cases of held-out studies; all cases of a study go together."""
     distinct = list(dict.fromkeys(studies))
     count = round(share * len(distinct))
     if count < 2 or len(distinct) - count < 3:

@@ -1,4 +1,4 @@
-"""Which metric the order of systems rests on, and which system leads by it.
+"""Choice of the metric that orders the systems, and of the system that leads by it.
 
 Metrics are trusted whose measured agreement with raters is clearly above none
 (`show/data/agreement.json`). Every comparison that names no baseline is one with the system that leads, so that a

@@ -35,7 +35,7 @@ _FILE = Path(checkpoints.__file__).parent / "data" / "checks.json"
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check came out."""
+    """Result of one check."""
 
     name: str  # The example, or the checkpoint whose files were hashed
     models: tuple[str, ...]  # Checkpoints it needs

@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def _to_nowhere() -> bool:
-    """Whether stdout is the null device; rich connects it there when a pipe was closed."""
+    """True if stdout is the null device; rich connects it there when a pipe was closed."""
     if os.name != "posix":
         return False
     try:

@@ -1,4 +1,4 @@
-"""How a function becomes a command, and how groups of options are spelt out for it.
+"""Commands made from functions, with groups of options spelt out.
 
 An option is a parameter with its help, `top: Annotated[int, "Number of matches."] = 1`, which is `--top`; further
 names stand before the help, and what needs more is a `typer.Option`. A record of settings with a help text is one

@@ -77,7 +77,7 @@ def demo_cli(
 
 
 def _favourites(out: Terminal, lines: list[Summary]) -> None:
-    """Which system each metric puts first: metrics that disagree are the point of the demo."""
+    """Print the system that each metric puts first: metrics that disagree are the point of the demo."""
     first: dict[str, list[str]] = {}
     for column in dict.fromkeys(line.column for line in lines):
         rivals = [line for line in lines if line.column == column]
@@ -89,7 +89,7 @@ def _favourites(out: Terminal, lines: list[Summary]) -> None:
 
 
 def _audit(out: Terminal, cases: tuple[Case, ...], reading: Readings, system: str, seed: int) -> None:
-    """What two rewards give to texts that nobody wants."""
+    """Print the scores that two rewards give to texts that nobody wants."""
     from radgauge.analysis.rewards.audit import audit
     from radgauge.analysis.rewards.reward import reward
     from radgauge.render.tables import Column, table

@@ -23,7 +23,7 @@ fit = o.subjects("fit")
 
 @dataclass(frozen=True, slots=True)
 class RadcliqSettings:
-    """How a composite is fitted."""
+    """Settings for fitting a composite."""
 
     ridge: Annotated[float, "Penalty on squared coefficients; 0 = none."] = 0.0
     folds: Annotated[int | None, "Parts for cross-validation; without it, leave one study out."] = None
@@ -31,7 +31,7 @@ class RadcliqSettings:
 
 @dataclass(frozen=True, slots=True)
 class ErrorsFit:
-    """How weights of findings and errors are fitted."""
+    """Settings for fitting weights of findings and errors."""
 
     start: Annotated[str, "Weights to stay near: default, prior, or a JSON file."] = "default"
     strength: Annotated[float, "Pull towards the start; large = no learning."] = 0.2
@@ -40,7 +40,7 @@ class ErrorsFit:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How weights of RaTEScore are searched for."""
+    """Settings of the search for weights of RaTEScore."""
 
     objective: Annotated[Literal["pearson", "kendall_b"], "The coefficient to raise."] = "kendall_b"
     trials: Annotated[int, "Matrices tried in all."] = 500

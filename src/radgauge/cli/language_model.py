@@ -1,4 +1,4 @@
-"""How verbs ask a language model and show what it costs."""
+"""Access of verbs to a language model, and display of its cost."""
 
 from __future__ import annotations
 

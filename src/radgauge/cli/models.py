@@ -154,7 +154,7 @@ cache = o.subjects("cache")
 
 @o.command(cache, "info")
 def info_cli(say: o.Output = o.Output()) -> None:
-    """Where the cache is, how large, and which readers filled it."""
+    """Show the cache: path, size and the readers that filled it."""
     from radgauge.llm.sessions import kept_journals
 
     info = Cache().info()

@@ -162,7 +162,7 @@ Tests = Annotated[Testing, "Intervals and tests"]
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
-    """How a table of reports is read, beyond its columns."""
+    """Options for reading a table of reports, beyond its columns."""
 
     split: Annotated[str | None, "Only these splits of the references: train, val or test; train,val."] = None
     encoding: Annotated[str | None, "Encoding of the files, if not UTF-8 (for instance latin-1)."] = None
@@ -171,7 +171,7 @@ class TableSettings:
 
 @dataclass(frozen=True, slots=True)
 class CaseSettings(TableSettings):
-    """How cases are read, and which are judged."""
+    """Options for reading cases and choosing those to judge."""
 
     missing: Annotated[
         Missing,
@@ -197,7 +197,7 @@ class CaseSettings(TableSettings):
 
 @dataclass(frozen=True, slots=True)
 class RatingSettings:
-    """How judgments are read."""
+    """Options for reading judgments."""
 
     form: Annotated[str | None, "Form of the judgments, if the path does not tell."] = None
     raters: Annotated[tuple[str, ...], "Columns of a table that hold one rater's values each: a+b+c."] = ()
@@ -208,7 +208,7 @@ class RatingSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """Where the parts of a large run are scored."""
+    """Engine that scores the parts of a large run."""
 
     engine: Annotated[EngineName | None, "For output to a folder; ray needs the extra scale."] = None
     address: Annotated[str, "A Ray cluster (auto, HOST:6379); without it Ray is started here."] = ""
@@ -256,7 +256,7 @@ def with_baselines(cases: Sequence[Case], *, added: bool) -> Sequence[Case]:
 
 @dataclass(frozen=True)
 class Output:
-    """What a verb says: its result on stdout and in files, everything else on stderr."""
+    """Output of a verb: its result on stdout and in files, everything else on stderr."""
 
     @property
     def as_json(self) -> bool:
@@ -340,7 +340,7 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """What cases are judged with, a language-model server among it."""
+    """Metrics that judge the cases, and a language-model server."""
 
     metric: Annotated[
         list[str] | None,
@@ -404,7 +404,7 @@ def confirmed(models: str, metrics: Sequence[str] | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportForm:
-    """How a table of reports is read."""
+    """Options for reading a table of reports."""
 
     columns: Columns = None
     section: SectionName = None
@@ -492,7 +492,7 @@ class JudgedReports(ReportForm):
 
 @dataclass(frozen=True, kw_only=True)
 class CaseForm(ReportForm):
-    """Where cases come from, but for the first file."""
+    """Source of the cases, but for the first file."""
 
     candidate_columns: Annotated[
         str | None, "Wide files: the columns that hold one system each, comma-separated."
@@ -569,7 +569,7 @@ class CaseForm(ReportForm):
 
 @dataclass(frozen=True, kw_only=True)
 class CaseSource(CaseForm):
-    """Where cases come from: one file, or references and candidates in files of their own."""
+    """Source of the cases: one file, or references and candidates in files of their own."""
 
     reports: Annotated[
         list[Path] | None,

@@ -34,7 +34,7 @@ GeneralSentences = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class TripleWording:
-    """How a language model is asked for triples."""
+    """Prompts that ask a language model for triples."""
 
     prompts: Annotated[
         str, "strict (ours), paper (what RaTE-Eval's two prompts ask), or a TOML file with rewrite and opposite."

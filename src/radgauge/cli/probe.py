@@ -56,7 +56,7 @@ def triples_cli(
     ] = None,
     output: o.Outputs = None,
 ) -> None:
-    """How often the same in other words scores above its opposite (RaTE-Eval's third task).
+    """Measure how often a rewording scores above the opposite (RaTE-Eval's third task).
 
     Examples:
 
@@ -94,7 +94,7 @@ def rewards_cli(
     seed: o.Seed = 0,
     output: o.Outputs = None,
 ) -> None:
-    """What rewards give to texts that nobody wants: templates, negations, salads, orders to the judge, inventions.
+    """Test rewards on texts that nobody wants: templates, negations, salads, orders to the judge, inventions.
 
     Word order and length of reports are measured on the references of the file if thirty or more differ.
 
@@ -150,7 +150,7 @@ def image_cli(
     sampling: o.Sampling = o.Resampling(),
     output: o.Outputs = None,
 ) -> None:
-    """What of an image-aware score comes from the image? Right images, images dealt at random, one mean image.
+    """Measure what an image-aware score owes to the image: right images, images dealt at random, one mean image.
 
     Examples:
 

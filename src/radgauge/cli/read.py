@@ -65,7 +65,7 @@ def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o
 
 
 def _only_reports(table: Path, form: o.ReportForm) -> bool:
-    """Whether a table has no candidates: it holds one report per row."""
+    """True if a table has no candidates: it holds one report per row."""
     from radgauge.io.tables import iter_records
     from radgauge.io.tables.column_names import NAMES, plain
 

@@ -1,4 +1,4 @@
-"""What was read in a report, as a table for display: a row per claim."""
+"""Claims read in a report, as a table for display: a row per claim."""
 
 from __future__ import annotations
 

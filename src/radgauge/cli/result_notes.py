@@ -1,4 +1,4 @@
-"""What a reader of results should know beside them: few cases, low confidence, usual ranges, embedded parts."""
+"""Notes for readers of results: few cases, low confidence, usual ranges, embedded parts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _unsure(judge: str, count: int, cases: int) -> str:
 
 
 def _typical(judges: Judges) -> list[str]:
-    """Where the scores of metrics without bounds usually lie, if their signatures say so."""
+    """List the usual ranges of metrics without bounds, if their signatures have them."""
     notes = []
     for columns, signature in judges:
         parts = dict(part.partition(":")[::2] for part in signature.split("|"))
@@ -75,7 +75,7 @@ def _embedded(judges: Judges) -> list[str]:
 
 
 def account_notes(accounts: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What a language model took, and how its judgments went, by judge."""
+    """Describe the cost of a language model, and its judgments, by judge."""
     if not accounts:
         return []
     from radgauge.metrics.llm_errors.accounts import account_text

@@ -17,7 +17,7 @@ def keeps(anything: Callable[[], bool] = lambda: True) -> None:
 
 
 def what_is_kept() -> str:
-    """What a person who stopped the run should know.
+    """Message to a person who interrupted the run.
 
     >>> what_is_kept()
     'nothing of it was kept'

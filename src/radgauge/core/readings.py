@@ -141,7 +141,7 @@ class Readings:
             self._watching[:] = [watched for watched in self._watching if watched is not cut]
 
     def derive(self, reader: Reader[R], texts: Sequence[str], make: Callable[[R], D], *, key: Hashable) -> list[D]:
-        """What `make` makes of each text's reading, in order; made once per distinct text, reader and key.
+        """Apply `make` to each text's reading, in order; once per distinct text, reader and key.
 
         >>> class Length:
         ...     signature = "length-1"

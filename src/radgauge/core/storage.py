@@ -1,4 +1,4 @@
-"""Where files lie: behind URLs, and in radgauge's own folder on this machine.
+"""Paths of files: behind URLs, and in radgauge's own folder on this machine.
 
 URLs are s3://, gs:// and what else fsspec knows (extra `storage`); file:// needs nothing.
 
@@ -206,7 +206,7 @@ def _name(url: str) -> str:
 
 
 def default_cache_dir() -> Path:
-    """Where readings are kept: $RADGAUGE_CACHE, or the platform's cache folder."""
+    """Folder of the readings: $RADGAUGE_CACHE, or the platform's cache folder."""
     if chosen := os.environ.get("RADGAUGE_CACHE"):
         return Path(chosen)
     if sys.platform == "darwin":

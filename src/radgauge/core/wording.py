@@ -52,7 +52,7 @@ def interval(low: float, high: float) -> str:
 
 
 def arrow(higher_is_better: bool) -> str:
-    """Which way is good."""
+    """Arrow to better values."""
     return "↑" if higher_is_better else "↓"
 
 

@@ -1,4 +1,4 @@
-"""Where a device ends: whether a report says that a tube, line or implant lies as it should."""
+"""Position of a device's end: whether a report says that a tube, line or implant lies as it should."""
 
 from __future__ import annotations
 

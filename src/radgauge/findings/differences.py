@@ -58,7 +58,7 @@ def _named_elsewhere(r: Finding, c: Finding, knowledge: Knowledge) -> Difference
 
 
 def _label_differences(r: Finding, c: Finding) -> list[Difference]:
-    """Which one, how far and of what kind, where both reports say it and mean something else."""
+    """Differences between the labels that both reports give a finding."""
     locations = label_rules().places
     result = []
     for name, a, b in other_kind(r.labels, c.labels):

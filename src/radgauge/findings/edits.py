@@ -228,7 +228,7 @@ def _has(word: str, group: int, structure: int) -> bool:
 
 
 def _far(word: str, group: int, structure: int) -> int | None:
-    """Which other value of a group a word has, if that is far enough from this one."""
+    """Other value of a word in a group, if that is far enough from this one."""
     table = _table()
     values = table.values.get(word, ())
     return next((to for number, to in values if number == group and abs(to - structure) >= table.far[group]), None)

@@ -200,7 +200,7 @@ def knowledge_for(lexicon: Lexicon) -> Knowledge:
 
 
 def _position(a: str, b: str) -> str:
-    """Where a device lies if two sentences of a report say it; a report may contradict itself."""
+    """Position of a device if two sentences of a report say it; a report may contradict itself."""
     return f"{BAD} and {GOOD}" if {a, b} == {GOOD, BAD} else a or b
 
 

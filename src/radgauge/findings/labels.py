@@ -1,4 +1,4 @@
-"""Which one, how far, of what kind: ribs, levels, grades, percentages and opposed words of a finding."""
+"""Labels of a finding: ribs, levels, grades, percentages and opposed words."""
 
 from __future__ import annotations
 

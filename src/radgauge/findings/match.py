@@ -108,7 +108,7 @@ def is_sign(finding: Finding, diagnosis: Finding, knowledge: Knowledge) -> bool:
 
 
 def _sign_places(concept: str, diagnosis: str, knowledge: Knowledge) -> tuple[frozenset[str], ...]:
-    """Where a diagnosis shows this sign; empty if it is none of its signs, or a finding in its own right."""
+    """Anatomy where a diagnosis shows this sign; empty if it is none of its signs, or a finding in itself."""
     table = knowledge.descriptions
     key = (concept, diagnosis)
     cached: tuple[frozenset[str], ...] | None = table.answers.get(key)

@@ -32,7 +32,7 @@ def _unsided(structure: str) -> str:
 
 
 class Places:
-    """Which anatomy two reports may exchange: part and whole, or two names of one zone."""
+    """Anatomy that two reports may exchange: part and organ, or two names of one zone."""
 
     def __init__(self, similarity: ConceptSimilarity) -> None:
         table = tomllib.loads((DATA / "places.toml").read_text(encoding="utf-8"))

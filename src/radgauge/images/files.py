@@ -70,7 +70,7 @@ def grey(path: Path | str) -> Grey:
 
 
 def is_dicom(path: Path | str) -> bool:
-    """Whether a file is read as DICOM.
+    """True if a file is read as DICOM.
 
     Raises:
         ImageError: The file is not there or cannot be read.

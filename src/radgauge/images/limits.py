@@ -36,5 +36,5 @@ def check_size(path: Path, *sides: int) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first, or its name."""
+    """First line of an error, or its name."""
     return str(error).partition("\n")[0] or type(error).__name__

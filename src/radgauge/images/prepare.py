@@ -21,7 +21,7 @@ CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to a picture."""
+    """Steps that prepare an image."""
 
     # Height and width to resize to; one number: the shorter side; none: not resized
     size: tuple[int, ...] = (224,)

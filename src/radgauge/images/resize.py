@@ -35,7 +35,7 @@ def resize_area(picture: Grey, height: int, width: int) -> Grey:
 
 
 def _shares(old: int, new: int) -> NDArray[np.float32]:
-    """How much of each new pixel comes from each old one: (new, old), rows that sum to 1."""
+    """Share of each old pixel in each new one: (new, old), rows that sum to 1."""
     scale = old / new
     edges = np.arange(new + 1) * scale
     begins, ends = np.arange(old), np.arange(1, old + 1)

@@ -40,7 +40,7 @@ def write_explanations(path: Path | str, cases: Sequence[Case], *, results: Resu
 
 
 def explanations_of(case: Case, *, results: Results, reading: Readings) -> Iterator[dict[str, Any]]:
-    """What each metric of `results` says about one case: metric, and values with notes, or why there are none."""
+    """Explain one case by each metric of `results`: metric, and values with notes, or why there are none."""
     real = case.with_real_references()
     for name, scores in results.judges.items():
         if (reason := scores.reasons.get(case.key)) is not None:

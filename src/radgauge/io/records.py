@@ -308,7 +308,7 @@ class Counted:
 
 
 def text_notes(cases: Sequence[Case], *, locations: Sequence[str]) -> list[str]:
-    """What a person should know about texts that are allowed but odd: how many, and the first."""
+    """List warnings about texts that are allowed but odd: how many, and the first."""
     return [str(note) for note in odd_texts(cases, locations=locations) if note.count]
 
 

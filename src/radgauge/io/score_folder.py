@@ -72,7 +72,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a folder of scores says of itself; the module's text names every field."""
+    """Manifest of a folder of scores; the module's text names every field."""
 
     radgauge: str
     complete: bool
@@ -94,7 +94,7 @@ class Manifest:
 
 
 def is_score_folder(folder: Path) -> bool:
-    """Whether a folder has a manifest of ours."""
+    """True if a folder has a manifest of ours."""
     try:
         with (folder / MANIFEST).open("rb") as file:
             return FORMAT.encode() in file.read(1 << 16) or _parsed(folder).get("format") == FORMAT

@@ -80,7 +80,7 @@ def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any]
 
 
 def check_scores_path(path: Path) -> None:
-    """Whether scores can be written there: asked before the work, not after it."""
+    """Check that scores can be written there: before the work, not after it."""
     _check_suffix(path)
     check_folder(path)
 
@@ -117,14 +117,14 @@ def read_scores(path: Path | str, *, trust: bool = False) -> Results:
 
 
 def is_scores_file(path: Path) -> bool:
-    """Whether a file, or a folder of parts, looks like one of ours (cheap: reads its beginning only)."""
+    """True if a file, or a folder of parts, looks like one of ours (cheap: reads its beginning only)."""
     if path.is_dir():
         return is_score_folder(path)
     return has_header(path)
 
 
 def _write_flat(path: Path, suffix: str, table: Mapping[str, Column]) -> None:
-    """What people look at: ids, values and the input's own columns."""
+    """Write the columns for display: ids, values and the input's own."""
     shown = {name: column for name, column in table.items() if not name.startswith("_")}
     rows = iter_rows(shown.values())
     if suffix == ".xlsx":

@@ -99,7 +99,7 @@ def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]
 
 
 def header_of(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
-    """What the file says of itself: judges with settings and signatures, versions, inputs."""
+    """Header of the file: judges with settings and signatures, versions, inputs."""
     judges: dict[str, dict[str, Any]] = {}
     for name, scores in results.judges.items():
         metric = scores.metric
@@ -162,7 +162,7 @@ def cells(column: Column) -> Sequence[Any]:
 
 
 def _meta_columns(results: Results) -> dict[str, str]:
-    """What each extra column of the input is called in the file: `meta_...` where its name is taken.
+    """Names of the extra columns of the input in the file: `meta_...` where the name is taken.
 
     Taken are the columns of the scores, and names that begin with "_", which are those of the statistics.
     """
@@ -210,7 +210,7 @@ def _restore(about: Mapping[str, Any]) -> Metric | None:
 
 
 def _fits(metric: Metric, rows: Rows, values: Rows) -> bool:
-    """Whether the metric can compute with these statistics."""
+    """True if the metric can compute with these statistics."""
     try:
         return metric.case_scores(rows).shape == values.shape
     except (IndexError, ValueError):
@@ -394,7 +394,7 @@ def _parquet(path: Path, what: str) -> Any:
 
 
 def has_header(path: Path) -> bool:
-    """Whether a file begins as scores files do."""
+    """True if a file begins as scores files do."""
     if path.suffix == ".parquet":
         return b"radgauge" in (_parquet(path, "read_schema").metadata or {})
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""What questions cost, and whether the next one may be asked."""
+"""Cost of questions, and permission for the next one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Account:
 
     @property
     def usage(self) -> Usage:
-        """What was asked so far."""
+        """Usage so far."""
         with self._lock:
             return self._usage
 

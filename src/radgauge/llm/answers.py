@@ -14,7 +14,7 @@ _BROKEN, _CUT = "the JSON is broken", "the JSON breaks off"
 
 
 class Parsed(NamedTuple):
-    """What an answer says."""
+    """Values parsed from an answer."""
 
     values: dict[int, Any]  # Number -> value, for the numbers that are clear
     fault: str  # What is wrong with the answer as a whole; "" if nothing is

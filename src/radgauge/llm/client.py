@@ -50,7 +50,7 @@ class TooLong(RadgaugeError):
 
 
 class Answer(NamedTuple):
-    """What the model said."""
+    """Answer of the model."""
 
     text: str  # The answer, as it came; the arguments of a tool call if that is what came
     cut: str  # Why it ended early: "" if it did not
@@ -66,7 +66,7 @@ object, by the question alone. What a server refuses is not asked of it again.""
 
 
 class Wish(NamedTuple):
-    """What a question asks for beside its words."""
+    """Options of a request beside its words."""
 
     schema: Mapping[str, Any] | None = None  # JSON schema of the answer; None = any text
     temperature: float = 0.0
@@ -111,7 +111,7 @@ class LanguageModel:
 
     @property
     def usage(self) -> Usage:
-        """What was asked so far, earlier runs included."""
+        """Usage so far, earlier runs included."""
         return self._account.usage
 
     @property
@@ -278,7 +278,7 @@ class LanguageModel:
             return response, form
 
     def _settings(self, wish: Wish, form: str) -> dict[str, Any]:
-        """What is sent beside the messages, as far as the server takes it."""
+        """Settings sent beside the messages, as far as the server takes them."""
         settings: dict[str, Any] = {"temperature": wish.temperature}
         if wish.seed is not None:
             settings["seed"] = wish.seed
@@ -291,7 +291,7 @@ class LanguageModel:
         return settings
 
     def _adapts(self, error: Any, length: str, settings: dict[str, Any], form: str) -> bool:
-        """Whether the server only dislikes a setting that we can do without; newer models do."""
+        """True if the server only rejects a setting that we can do without; newer models do."""
         if error.status_code not in (400, 422):
             return False
         message, param = str(error), str(getattr(error, "param", None) or "")

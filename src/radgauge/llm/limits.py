@@ -1,4 +1,4 @@
-"""How much may be asked: rates, money, patience; and how much was."""
+"""Limits on requests (rates, money, patience), and usage so far."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the user allows."""
+    """Limits set by the user."""
 
     requests_per_minute: int = 0  # In any 60 seconds; 0 = no limit
     tokens_per_minute: int = 0  # Of questions and answers, in any 60 seconds; 0 = no limit
@@ -70,12 +70,12 @@ class Limits:
             raise UsageError("max_cost needs prices: give price_in and price_out too")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
-        """What so many tokens cost."""
+        """Cost of so many tokens."""
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
 
 
 class Usage(NamedTuple):
-    """What was asked so far."""
+    """Usage so far."""
 
     requests: int = 0  # Questions that were answered
     retries: int = 0  # Questions that had to be put again

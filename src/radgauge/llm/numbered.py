@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What to ask about texts."""
+    """Question about texts."""
 
     name: str  # Of the task, part of the keys
     system: str  # What the model is to do

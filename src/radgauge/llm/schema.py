@@ -47,7 +47,7 @@ def one_of(values: Sequence[str | float]) -> Schema:
 
 
 def faults_of(value: Any, schema: Schema, where: str = "the answer") -> list[str]:
-    """What breaks the schema, in words that repeat nothing of the value.
+    """List violations of the schema, in words that repeat nothing of the value.
 
     >>> faults_of({"rating": "good"}, record(explanation=TEXT, rating=one_of([1, 2])))
     ['the answer lacks "explanation"', 'rating must be one of 1, 2']

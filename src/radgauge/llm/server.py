@@ -1,4 +1,4 @@
-"""Which server is asked: address, model and key, from the environment only.
+"""Server of the model: address, model and key, from the environment only.
 
 `RADGAUGE_LLM_URL` and `RADGAUGE_LLM_MODEL` must be set; there is no default server, so nothing leaves the machine
 by accident. `RADGAUGE_LLM_KEY` is the key, if the server wants one; `OPENAI_API_KEY` is used in its place only for
@@ -76,7 +76,7 @@ class Server:
 
     @property
     def is_local(self) -> bool:
-        """Whether it runs on this machine.
+        """True if it runs on this machine.
 
         >>> Server("http://127.0.0.1:8080/v1", "m").is_local, Server("http://10.0.0.7/v1", "m").is_local
         (True, False)
@@ -95,7 +95,7 @@ class Server:
 
     @property
     def notice(self) -> str:
-        """Where texts go, said before the first of them is sent."""
+        """Destination of texts, shown before the first of them is sent."""
         if self.is_local:
             return f"texts go to the model {self.model} on this machine ({self.url}); nothing leaves it"
         plain = ", unencrypted" if self.url.startswith("http:") else ""

@@ -47,7 +47,7 @@ class Session:
 
 
 class _Planned:
-    """What a session will be, and the session once somebody asks."""
+    """Plan of a session, and the session once it is needed."""
 
     def __init__(self, name_server: Callable[[], Server], open_it: Callable[[Server], Session]) -> None:
         self._name_server, self._open = name_server, open_it

@@ -54,7 +54,7 @@ class StructuredQuestion:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a question."""
+    """Result of a question."""
 
     value: Mapping[str, Any] | None  # The checked answer; None if there is none
     why: str = ""  # Why there is none
@@ -64,7 +64,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Tally:
-    """How a number of questions went."""
+    """Counts of the results of questions."""
 
     questions: int = 0
     judged: int = 0  # Answered and checked
@@ -135,7 +135,7 @@ NOT_ASKED = "not asked: the greatest cost is reached"
 
 
 def recall(questions: Sequence[StructuredQuestion], *, session: Session) -> list[Verdict | None]:
-    """What the journal answers, without asking anybody; None where it does not."""
+    """Look up answers in the journal, without any request; None where it has none."""
     run = _Run(session, "", len(questions))
     return [run.cached(question.key(session.model.server.signature), question) for question in questions]
 
@@ -184,7 +184,7 @@ class _Run:
             self._session.progress(self._session.model, self._task, len(self.verdicts), self._total)
 
     def cached(self, key: str, question: StructuredQuestion) -> Verdict | None:
-        """What the journal says, if it passes the checks of today."""
+        """Verdict in the journal, if it passes the checks of today."""
         record = self._session.journal.get(key)
         if record is None or "packed" not in record:
             return None
@@ -298,7 +298,7 @@ def _packed(value: Any, question: StructuredQuestion) -> str:
 
 
 def _unpacked(packed: Any, question: StructuredQuestion) -> Any:
-    """What `_packed` packed; None if it is something else."""
+    """Reverse `_packed`; None if it is something else."""
     try:
         return json.loads(unseal(b64decode(str(packed)), key=question.texts))
     except (ValueError, RecursionError):

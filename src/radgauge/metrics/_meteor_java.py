@@ -122,7 +122,7 @@ def one_line(text: str) -> str:
 
 
 def command() -> list[str]:
-    """How the program is started; says what is missing if it cannot be."""
+    """Command that starts the program; says what is missing if there is none."""
     package = require("pycocoevalcap", extra="meteor")
     jars = [Path(folder) / "meteor" / "meteor-1.5.jar" for folder in package.__path__]
     jar = next((path for path in jars if path.is_file()), None)

@@ -95,7 +95,7 @@ class BertScore(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate counts."""
+        """True if an empty candidate counts."""
         return self.empty == "zero"
 
     @property
@@ -104,7 +104,7 @@ class BertScore(Metric):
         return not self.idf
 
     def parts(self) -> Mapping[str, str]:
-        """What makes the vectors, and the baseline."""
+        """Source of the vectors, and the baseline."""
         signature = {"vectors": self._vectors_signature(), "references": "best"}
         if self.rescale:
             signature["chance"] = self._baseline().name
@@ -145,7 +145,7 @@ class BertScore(Metric):
         return [read[text] for text in plain]
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words, or no idf weight."""
+        """Name the side without words, or without idf weight."""
         why = wordless(case.candidate, case.references)
         return why or "no token carries weight"
 
@@ -187,7 +187,7 @@ class BertScore(Metric):
         return read_baseline(name, layer=self.layer, path=self.baseline)
 
     def _keys(self, texts: Sequence[str], reading: Readings) -> Iterator[Sequence[Any]]:
-        """What idf counts in each text."""
+        """Yield the units of each text that idf counts."""
         distinct = list(dict.fromkeys(texts))
         if self.models == EMBEDDED:
             read = embedded_token_vectors(distinct, reading=reading)
@@ -197,7 +197,7 @@ class BertScore(Metric):
 
     @property
     def pass_key(self) -> Hashable:
-        """Where `measure` looks for the document frequencies of a run of which it sees a part."""
+        """Key under which `measure` finds the document frequencies of a run of which it sees a part."""
         return ("token frequencies", self._vectors_signature(), self.collapse_spaces, self.empty)
 
     def count_documents(self, cases: Sequence[Case], *, reading: Readings) -> tuple[int, Hashes, Counts]:

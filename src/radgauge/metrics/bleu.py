@@ -170,11 +170,11 @@ class Bleu(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate counts."""
+        """True if an empty candidate counts."""
         return self.empty == "zero"
 
     def parts(self) -> Mapping[str, str]:
-        """What the variant stands for, and the rule for several references."""
+        """Settings behind the variant, and the rule for several references."""
         if self.variant == "cxr":
             return {"tokenizer": "cxr", "smoothing": "floor", "references": "best"}
         return {"references": "closest-length"}
@@ -214,7 +214,7 @@ class Bleu(Metric):
         return _bleu(np.where(counts > 0, totals, np.nan), smoothing=self.smoothing)
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words."""
+        """Name the side without words."""
         return "candidate has no words" if not case.candidate.split() else "reference has no words"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:

@@ -82,7 +82,7 @@ class Chexbert(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate is labelled too."""
+        """True if an empty candidate is labelled too."""
         return self.empty == "read"
 
     def parts(self) -> Mapping[str, str]:

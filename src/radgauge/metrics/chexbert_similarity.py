@@ -77,7 +77,7 @@ class ChexbertSimilarity(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate is read too."""
+        """True if an empty candidate is read too."""
         return self.empty == "read"
 
     def parts(self) -> Mapping[str, str]:
@@ -119,7 +119,7 @@ class ChexbertSimilarity(Metric):
         return "no condition is positive in either text"
 
     def vectors(self, texts: Sequence[str], *, reading: Readings) -> Rows:
-        """What is compared: a row of claims, labels or an embedding per text."""
+        """Rows to compare: claims, labels or an embedding per text."""
         if self.of == "claims":
             return ReportSketch(CLAIMS).vectors(texts, reading=reading)[:, : sum(CLAIMS)].astype(np.float64)
         if self.of == "labels":

@@ -68,7 +68,7 @@ class Cider(Metric):
         return True
 
     def parts(self) -> Mapping[str, str]:
-        """Where the document frequencies come from, and the rule for several references."""
+        """Source of the document frequencies, and the rule for several references."""
         return {"df": "references-of-the-run", "references": "mean"}
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
@@ -106,7 +106,7 @@ class Cider(Metric):
 
     @property
     def pass_key(self) -> Hashable:
-        """Where `measure` looks for the document frequencies of a run of which it sees a part."""
+        """Key under which `measure` finds the document frequencies of a run of which it sees a part."""
         return ("document frequencies", self.tokenizer, self.lowercase)
 
     def count_documents(self, cases: Sequence[Case], *, reading: Readings) -> tuple[int, Hashes, Counts]:
@@ -132,10 +132,10 @@ class Frequencies(Protocol):
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
 
     def of(self, hashes: Hashes) -> Counts:
-        """How many documents have each n-gram."""
+        """Number of documents with each n-gram."""
 
 
 def _squared_idf(counted: NgramCounts, pairing: Pairing, cases: Sequence[Case]) -> Floats:

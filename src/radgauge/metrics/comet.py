@@ -82,7 +82,7 @@ class Comet(Metric):
 
     @property
     def typical_range(self) -> tuple[float, float] | None:
-        """Where the scores of validation pairs fell (all but one in a hundred), if the checkpoint knows."""
+        """Range of the scores of validation pairs (all but one in a hundred), if the checkpoint knows."""
         bounds = self._about().get("range")
         return (float(bounds[0]), float(bounds[1])) if bounds else None
 
@@ -129,7 +129,7 @@ class Comet(Metric):
         return rows
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words, or nothing that was read."""
+        """Name the side without words, or without anything that was read."""
         if missing := wordless(case.candidate, case.references):
             return missing
         side = "candidate"
@@ -140,7 +140,7 @@ class Comet(Metric):
         return f"no finding and no normal statement was read in the {side}"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
-        """Where scores usually lie, and what the score would be without each sentence of the candidate."""
+        """Give the usual range of scores, and the score without each sentence of the candidate."""
         score = float(self.measure([case], reading=reading)[0, 0])
         values = {self.columns[0]: score}
         if np.isnan(score):

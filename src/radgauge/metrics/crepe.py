@@ -109,7 +109,7 @@ class Crepe(Metric):
         return counts
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words, or nothing that was read."""
+        """Name the side without words, or without anything that was read."""
         missing = wordless(case.candidate, case.references)
         return missing or "no finding and no normal statement was read in one of the reports"
 

@@ -172,7 +172,7 @@ def _plain(text: str) -> str:
 
 @dataclass
 class _Change:
-    """What is wrong with a sentence of the candidate."""
+    """Errors of a sentence of the candidate."""
 
     right: list[int] = field(default_factory=list)  # Sentences of the reference that say it right
     false: list[Span] = field(default_factory=list)  # Spans of what is false and has no counterpart

@@ -47,7 +47,7 @@ Pair = tuple[str, str]
 
 
 class SoftEvidence(NamedTuple):
-    """What two texts have in common apart from matched findings."""
+    """Evidence that two texts share apart from matched findings."""
 
     gate: float  # Share of the soft evidence that counts: 1 for free wordings, 0 for near copies
     entities: float = math.nan  # Similarity of the entities (`ratescore_embedded`); NaN if a text has none
@@ -277,7 +277,7 @@ class Errors(Metric):
         return None if best is None else (best.profile, best.reference)
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
-        """What was missed, added or changed, where, and how significant: one sentence each."""
+        """Describe what was missed, added or changed, where, and how significant: one sentence each."""
         read = self.findings([case.candidate, *case.references], reading)
         best = self._judge_of(read, self._soft([case], read, reading))(case, self._context(case))
         row = [math.nan] * len(self.columns) if best is None else self._row(best)
@@ -292,7 +292,7 @@ class Errors(Metric):
         return Explanation(self.name, values, (*notes, *confidence_notes(best.profile, unread[0], unread[1])))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side says nothing that can be read."""
+        """Name the side that says nothing that can be read."""
         read = self.findings([case.candidate, *case.references], reading)
         if not _says_something(read[case.candidate]):
             return "no finding and no normal statement was read in the candidate"

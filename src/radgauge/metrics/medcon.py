@@ -81,7 +81,7 @@ class ConceptReader:
         return json.dumps(reading).encode()
 
     def unpack(self, packed: bytes, text: str) -> ConceptTerms:
-        """What `pack` made."""
+        """Reverse `pack`."""
         return {term: tuple(cuis) for term, cuis in json.loads(packed).items()}
 
 
@@ -107,7 +107,7 @@ class Medcon(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate scores 0."""
+        """True if an empty candidate scores 0."""
         return self.empty == "zero"
 
     def parts(self) -> Mapping[str, str]:
@@ -135,7 +135,7 @@ class Medcon(Metric):
         return 2 * matched / (len(candidate) + len(reference))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no concept."""
+        """Name the side without concepts."""
         if not case.candidate.strip():
             return "empty candidate"
         [concepts] = reading.of(ConceptReader(self.umls, self.case), [case.candidate])

@@ -76,7 +76,7 @@ class Meteor(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate counts."""
+        """True if an empty candidate counts."""
         return self.empty == "zero"
 
     def parts(self) -> Mapping[str, str]:
@@ -107,7 +107,7 @@ class Meteor(Metric):
         return _meteor(np.where(counts > 0, totals, np.nan))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side the program found no words in."""
+        """Name the side without words for the program."""
         if not case.candidate.strip():
             return "empty candidate"
         if _too_long(case):

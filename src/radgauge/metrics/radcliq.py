@@ -183,7 +183,7 @@ class RadCliQ(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether the parts' rules for empty texts hold."""
+        """True if the parts' rules for empty texts hold."""
         return self.empty == "published"
 
     def parts(self) -> Mapping[str, str]:
@@ -233,7 +233,7 @@ class RadCliQ(Metric):
         return super().why_not(case, reading=reading)
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
-        """What each part adds to the value of the first reference's pair."""
+        """List what each part adds to the value of the first reference's pair."""
         values = self.case_scores(self.measure([case], reading=reading))[0]
         scores = self.part_scores([case.candidate], [case.references[0]], reading=reading)[0]
         model = composite(self.version)
@@ -258,7 +258,7 @@ class RadCliQ(Metric):
 
 
 def _output(term: Term, part: Metric) -> int:
-    """Which output of its metric a term takes."""
+    """Index of the output of its metric that a term takes."""
     return part.columns.index(term.column) if term.column else 0
 
 

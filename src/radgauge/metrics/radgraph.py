@@ -73,7 +73,7 @@ class RadGraph(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate scores 0."""
+        """True if an empty candidate scores 0."""
         return self.empty == "zero"
 
     def parts(self) -> Mapping[str, str]:
@@ -98,7 +98,7 @@ class RadGraph(Metric):
         return rows
 
     def items(self, texts: Sequence[str], *, reading: Readings) -> list[GraphItems]:
-        """What the definitions count in each text's graph; nothing for an empty text."""
+        """Items of each text's graph that the definitions count; none for an empty text."""
         # An empty report has no graph; the published networks would be asked about the word "None" instead.
         readable = [text for text in texts if text.strip()]
         items = reading.derive(
@@ -112,7 +112,7 @@ class RadGraph(Metric):
         return [by_text.get(text, nothing) for text in texts]
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no entities."""
+        """Name the side without entities."""
         graphs = self.items([case.candidate, *case.references], reading=reading)
         for where, texts in (("candidate", (case.candidate,)), ("reference", case.references)):
             for why in self.unread(texts, reading=reading).values():
@@ -169,7 +169,7 @@ class RadGraph(Metric):
         return radgraph_graph(read) if self.models == EMBEDDED else read
 
     def unread(self, texts: Sequence[str], *, reading: Readings) -> dict[str, str]:
-        """Which of the texts the network could not read, or the dump does not hold, and why."""
+        """Texts that the network could not read, or the dump does not hold -> the reason."""
         if self.models == EMBEDDED:
             return {}
         readable = [text for text in texts if text.strip()]

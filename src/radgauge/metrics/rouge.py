@@ -70,7 +70,7 @@ class Rouge(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate counts."""
+        """True if an empty candidate counts."""
         return self.empty == "zero"
 
     def parts(self) -> Mapping[str, str]:
@@ -114,7 +114,7 @@ class Rouge(Metric):
         return values
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words."""
+        """Name the side without words."""
         (words,) = reading.of(self._reader(), [case.candidate])
         return "candidate has no words" if not _words(words) else "reference has no words"
 

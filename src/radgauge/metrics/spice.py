@@ -121,7 +121,7 @@ class Spice(Metric):
         return rows
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words, or that no tuple was found."""
+        """Name the side without words, or say that no tuple was found."""
         return _why_not(case) or "SPICE found no objects, attributes or relations"
 
 
@@ -150,7 +150,7 @@ def jar_files(folder: str) -> tuple[Path, Path]:
 
 
 def spice_command(jars: str) -> list[str]:
-    """How the program is started; says what is missing if it cannot be."""
+    """Command that starts the program; says what is missing if there is none."""
     package = require("pycocoevalcap", extra="meteor")
     folders = [Path(folder) / "spice" for folder in package.__path__]
     home = next((folder for folder in folders if (folder / "spice-1.0.jar").is_file()), None)

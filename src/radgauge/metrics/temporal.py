@@ -128,7 +128,7 @@ class Temporal(Metric):
         return np.stack([f1, *parts, n_reference * judged], axis=-1)
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words, or that there is nothing to compare."""
+        """Name the side without words, or say that there is nothing to compare."""
         return wordless(case.candidate, case.references) or "neither report compares with a prior study"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:

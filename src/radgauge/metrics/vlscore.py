@@ -173,7 +173,7 @@ class VLScore(Metric):
 
     @property
     def image_text(self) -> ImageTextEncoder:
-        """What puts images and texts into one space.
+        """Encoder of images and texts into one space.
 
         Raises:
             UsageError: There are embeddings alone.
@@ -266,7 +266,7 @@ class VLScore(Metric):
         return replace(self, similarity="triangle", constant=1.0, calibration="")
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which file cannot be read, or which text not embedded."""
+        """Name the file that cannot be read, or the text that is not embedded."""
         if self.embeddings:
             return f"there is no embedding of {case.id!r}, {case.system!r}, or it is not finite"
         if why := wordless(case.candidate, case.references):
@@ -443,7 +443,7 @@ class VLScore(Metric):
         return [Note("info", text, data={"text_alone": True})]
 
     def _sentences(self, case: Case, reading: Readings) -> list[Note]:
-        """What the score would be without each sentence of the candidate."""
+        """Notes on the score without each sentence of the candidate."""
         score = float(self.measure([case], reading=reading)[0, 0])
         spans = split_sentences(case.candidate)[:_SENTENCES_SHOWN]
         if len(spans) < 2:

@@ -102,7 +102,7 @@ def _side_before(mentions: Sequence[Mention], first: int) -> str:
 
 
 def not_there(text: str) -> tuple[str, int, int]:
-    """Which counterpart of the last finding a sentence denies, and where: "The lateral one is not."
+    """Find the counterpart of the last finding that a sentence denies: "The lateral one is not."
 
     >>> not_there("The lateral one is not."), not_there("The lateral meniscus is torn.")
     (('lateral', 19, 22), ('', 0, 0))

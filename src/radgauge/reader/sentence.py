@@ -140,7 +140,7 @@ def _mention_drafts(parse: Parse, order_of: dict[int, int]) -> None:
 
 
 def _advice_from(items: Sequence[Item], words: Sequence[str]) -> int:
-    """Where advice begins: findings before its clause are seen, "14 mm nodule, CT advised"."""
+    """Index where advice begins: findings before its clause are seen, "14 mm nodule, CT advised"."""
     for index, item in enumerate(items):
         if item.role == "context" and item.form == "sentence":
             before = range(index - 1, 0, -1)

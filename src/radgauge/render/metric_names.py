@@ -37,7 +37,7 @@ class MetricName:
         return f"Kendall τ-b {self.tau:.2f} {bounds} with a language model's ratings of {self.pairs} pairs"
 
     def hint(self, higher_is_better: bool, limits: tuple[float, float] | None = None) -> str:
-        """What a tooltip says."""
+        """Text of a tooltip."""
         parts = [self.what[:1].upper() + self.what[1:]] if self.what else []
         parts.append(f"{'higher' if higher_is_better else 'lower'} is better")
         if limits is not None:
@@ -60,7 +60,7 @@ _SET = "given blind, benchmarks/held_out"
 
 
 def metric_name(column: str) -> MetricName:
-    """What people call a column.
+    """Display name of a column.
 
     >>> metric_name("ratescore_embedded").name, metric_name("green").name
     ('RaTEScore (embedded)', 'green')

@@ -208,7 +208,7 @@ def category_bars(
 
 
 def percentile_strip(percentiles: Sequence[float], *, title: str) -> Plot:
-    """Where each metric puts one case among all cases: 0 = worst, 100 = best."""
+    """Plot the percentile of one case by each metric: 0 = worst, 100 = best."""
     width, height = 190.0, 16.0
     across = scale([0.0, 100.0], 6, width - 6, pad=0.0)
     parts = [line(across(0), 8, across(100), 8)]

@@ -71,7 +71,7 @@ class Plot:
 
 
 def style_sheet(colours: dict[str, str] | None = None) -> str:
-    """What the classes of a plot mean: these colours, or the page's variables."""
+    """Styles for the classes of a plot: these colours, or the page's variables."""
 
     def of(name: str) -> str:
         return colours[name] if colours else f"var(--{name})"

@@ -28,7 +28,7 @@ class Terminal(Console):
     """A console that leaves text alone: no markup or emoji found in reports, no colours in pipes."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Where a table does not fit, its lines run over: rich would cut 0.939 down to 0."""
+        """Print; a table that is too wide overflows its lines: rich would cut 0.939 down to 0."""
         usual = self.width
         self.width = max([usual, *(least_width(self, item) for item in objects if isinstance(item, RichTable))])
         try:
@@ -70,7 +70,7 @@ def console(*, stderr: bool = False) -> Terminal:
 
 
 def least_width(out: Console, table: RichTable) -> int:
-    """What a table needs so that nothing is cut: whole cells, but for columns that may break over lines."""
+    """Minimum width of a table without cuts: full cells, but for columns that may break over lines."""
     wide = out.options.update(max_width=10_000)
     widths = [
         max(Measurement.get(out, wide, cell).maximum for cell in (column.header, *column.cells))

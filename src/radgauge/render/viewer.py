@@ -30,7 +30,7 @@ def viewer_style() -> str:
 
 
 def picture_record(picture: WebPicture, *, name: str, url: str = "") -> dict[str, Any]:
-    """What the script needs to know of a picture; JSON can hold it.
+    """Image data for the script; JSON can hold it.
 
     Args:
         picture: From `radgauge.images.web_picture`.

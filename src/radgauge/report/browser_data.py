@@ -1,4 +1,4 @@
-"""What the case browser holds: texts, values, percentiles, reasons, notes, and what radiologists said.
+"""Data of the case browser: texts, values, percentiles, reasons, notes, and what radiologists said.
 
 The page must stay small enough to mail. Cases are compressed, and where even that does not fit, first the less
 telling explanations and then studies are left out, and the page says so. All statistics use all cases, whatever
@@ -176,7 +176,7 @@ class _Packer:
         self.scores = list(results.judges.values())
 
     def head(self) -> dict[str, Any]:
-        """What all cases share."""
+        """Data that all cases share."""
         return {
             "kinds": KINDS,
             "errors": [[category.key, category.title] for category in CATEGORIES],

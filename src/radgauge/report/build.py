@@ -54,7 +54,7 @@ class PagePictures:
     unreadable: int = 0  # Files that could not be shown
 
     def notes(self) -> list[str]:
-        """What the page says of pictures that are not there."""
+        """Sentences about images that are missing."""
         sentences = []
         if self.no_room:
             sentences.append(

@@ -89,7 +89,7 @@ def system_answer(line: SystemComparison, *, among: int, replies: Sequence[Answe
 
 
 def silence(replies: Sequence[Answers], line: SystemComparison) -> str:
-    """How many studies each of the two answered, if either left any out."""
+    """Describe how many studies each of the two answered, if either left any out."""
     pair = [reply for name in (line.system, line.baseline) for reply in replies if reply.system == name]
     if not any(reply.missing for reply in pair):
         return ""

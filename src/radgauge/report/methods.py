@@ -1,4 +1,4 @@
-"""What a reviewer asks: data, software, settings, seeds, tests, what could not be judged; in words to copy."""
+"""Answers for a reviewer: data, software, settings, seeds, tests, what could not be judged; in words to copy."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def methods_text(
 
 
 def _texts(source: Mapping[str, Any]) -> str:
-    """Which texts were judged and how they were prepared."""
+    """Describe which texts were judged and how they were prepared."""
     section, split = source.get("section"), source.get("split")
     which = {
         "findings": "the findings section of each report",

@@ -144,7 +144,7 @@ def _packed(explanation: Explanation, case: Case, reading: Readings) -> list[lis
 
 
 def _facets(note: Note) -> tuple[str, int, str, str]:
-    """What the browser filters by: kind of error, 1 if significant (0 if not, -1 if no error), finding, sides."""
+    """Filters of the browser: kind of error, 1 if significant (0 if not, -1 if no error), finding, sides."""
     category = str(note.data.get("category_key", ""))
     weight = int(bool(note.data.get("significant"))) if category else -1
     concept = str(note.data.get("concept", "")).removeprefix("open:").replace("_", " ")
@@ -164,7 +164,7 @@ def _wrong(note: Note, text: str, spans: Sequence[Span], reading: Readings) -> S
 
 
 def _spans_of_words(words: Sequence[str], text: str) -> list[Span]:
-    """Where words that were not understood stand; a word stands in one of the two texts only.
+    """Spans of words that were not understood; a word appears in one of the two texts only.
 
     >>> _spans_of_words(["zorb"], "The Zorb and the zorbs.")
     [(4, 8)]
@@ -174,7 +174,7 @@ def _spans_of_words(words: Sequence[str], text: str) -> list[Span]:
 
 
 def _wrong_words(text: str, spans: Sequence[Span], attribute: object, *, reading: Readings) -> Sequence[Span]:
-    """Where an attribute differs: the words that tell it, if the reader knows them, or else the whole finding."""
+    """Spans of a differing attribute: its words, if the reader knows them, or else the full finding."""
     from radgauge.reader import ReportReader
 
     role = _ROLES.get(str(attribute))

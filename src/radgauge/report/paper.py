@@ -23,7 +23,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PaperStyle:
-    """How a table for a paper looks."""
+    """Style of a table for a paper."""
 
     systems: Literal["rows", "columns"] = "rows"  # True if systems are rows or columns
     # What systems and metrics are called: name in the scores -> name in the table
@@ -66,7 +66,7 @@ class PaperStyle:
         return list(dict.fromkeys(names)) or list(headlines)
 
     def name(self, code: str) -> str:
-        """What a system or a column is called."""
+        """Display name of a system or a column."""
         return self.names.get(code) or metric_name(code).name
 
 
@@ -167,7 +167,7 @@ def _best(
     *,
     scaled: bool,
 ) -> str | None:
-    """How the best value prints, if only one system has it."""
+    """Printed form of the best value, if only one system has it."""
     comparable = [
         values[s, column] for s in systems if (s, column) in values and not math.isnan(values[s, column].value)
     ]

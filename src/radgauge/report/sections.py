@@ -233,7 +233,7 @@ def distributions(results: Results) -> list[Plot]:
 
 
 def correlation_section(results: Results) -> tuple[Table, Plot] | None:
-    """How the metrics agree with each other."""
+    """Correlations between the metrics."""
     names = headlines(results)
     if len(names) < 2:
         return None

@@ -176,7 +176,7 @@ def _measured(study: SensitivityStudy) -> list[str]:
 
 
 def _unmeasured(study: SensitivityStudy) -> str:
-    """Which deltas have no value, and why."""
+    """Name the deltas without a value, with the reason."""
     names = {
         name: (insignificant, significant)
         for name, insignificant, significant in DELTAS

@@ -197,7 +197,7 @@ def write_export(folder: Path, results: Results, *, form: str, dataset: str) -> 
 
 
 def _samples_path(identifier: str) -> str:
-    """Where the collection keeps the rows of a document; the same identifier gives the same path."""
+    """Path of the rows of a document in the collection; the same identifier gives the same path."""
     dataset, system, _ = identifier.rsplit("/", 2)
     name = uuid.UUID(bytes=hashlib.sha256(identifier.encode()).digest()[:16], version=4)
     return f"data/{_safe(dataset)}/unknown/{_safe(system)}/{name}_samples.jsonl"

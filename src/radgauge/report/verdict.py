@@ -57,7 +57,7 @@ class CommonError:
 
 @dataclass(frozen=True, slots=True)
 class SystemFacts:
-    """What the first screen says of one system."""
+    """Facts about one system on the first screen."""
 
     system: str
     judged: int  # Reports behind the shares
@@ -75,7 +75,7 @@ class SystemFacts:
 def system_facts(
     counts: Scores, system: str, *, cases: Sequence[Case], case_numbers: Mapping[Key, int], reading: Readings
 ) -> SystemFacts:
-    """What the counts of errors say of one system.
+    """Summarise the counts of errors of one system.
 
     Args:
         counts: A judge that counts errors.
@@ -150,7 +150,7 @@ def _example(
     case_numbers: Mapping[Key, int],
     reading: Readings,
 ) -> tuple[str, Key | None]:
-    """What the judge says of a typical case: the one with the fewest other errors that the browser has."""
+    """Example of a typical case by the judge: the one with the fewest other errors that the browser has."""
     if own.metric is None:
         return "", None
     total = own.column("errors_total")
@@ -340,7 +340,7 @@ def _contradictions(against: Sequence[SystemComparison], trusted: Sequence[str],
 
 
 def _votes(shown: Mapping[str, SystemComparison], trusted: Sequence[str], best: str) -> list[str]:
-    """How many of the trusted metrics say the same."""
+    """Describe how many of the trusted metrics agree."""
     votes = [shown[column] for column in trusted if column in shown]
     if not votes:
         return []

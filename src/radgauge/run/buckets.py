@@ -34,7 +34,7 @@ DIGEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What went into the buckets."""
+    """Contents of the buckets."""
 
     fingerprint: str
     divided: int  # Into how many buckets
@@ -65,7 +65,7 @@ def bucket_path(folder: Path, number: int) -> Path:
 
 
 def read_split(folder: Path, fingerprint: str) -> Split | None:
-    """What a finished split of this run says; None if it was not finished, or was of another run."""
+    """Read a finished split of this run; None if it was not finished, or was of another run."""
     try:
         split = Split(**json.loads((folder / WORK / SPLIT).read_bytes()))
     except (OSError, ValueError, TypeError):

@@ -58,7 +58,7 @@ class ContractBroken(RadgaugeError, AssertionError):
 
 @dataclasses.dataclass(frozen=True)
 class Bench:
-    """What the checks share: the metric, images if it needs them, and readings made once."""
+    """Shared state of the checks: the metric, images if it needs them, and readings made once."""
 
     metric: Metric  # The metric under check
     images: tuple[Path, ...] = ()  # Image files, given to every case

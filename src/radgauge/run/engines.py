@@ -20,7 +20,7 @@ AHEAD = 2
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Where work is done."""
+    """Engine that does the work."""
 
     name: EngineName = "process"  # "process" (this one), "pool" (processes on this machine) or "ray"
     jobs: int = 1  # Workers; 0 = as many as there are processors (Ray: as the cluster has)
@@ -37,7 +37,7 @@ class Engine:
 
     @property
     def workers(self) -> int:
-        """How many of them, where that is known before the run."""
+        """Number of workers, where it is known before the run."""
         return 1 if self.name == "process" else self.jobs or processors()
 
 
@@ -59,7 +59,7 @@ def engine_of(jobs: int | None = None, *, name: EngineName | None = None, addres
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

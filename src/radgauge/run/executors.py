@@ -235,7 +235,7 @@ R = TypeVar("R")
 def run(
     work: Callable[[T], R], items: Iterable[T], *, engine: Engine = HERE, cost: float = 1.0
 ) -> Iterator[tuple[int, R]]:
-    """What `work` returns for each item, with the item's number, in the order in which it comes.
+    """Yield the result of `work` for each item, with the item's number, in order of completion.
 
     Args:
         work: A function of a module (workers import it); must bear being called twice for an item.
@@ -266,7 +266,7 @@ def session(engine: Engine) -> Iterator[None]:
 
 
 def run_in_order(work: Callable[[T], R], items: Iterable[T], *, engine: Engine = HERE) -> Iterator[R]:
-    """What `work` returns for each item, in the order of the items.
+    """Yield the result of `work` for each item, in the order of the items.
 
     >>> list(run_in_order(len, ["ab", "c"]))
     [2, 1]

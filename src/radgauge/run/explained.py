@@ -78,7 +78,7 @@ def claim(folder: Path, fingerprint: str) -> None:
 
 
 def is_explained(folder: Path | None, number: int) -> bool:
-    """Whether a part has its explanations, or none are asked for."""
+    """True if a part has its explanations, or none are requested."""
     return folder is None or (folder / part_name(number, "jsonl")).is_file()
 
 
@@ -100,7 +100,7 @@ def finish(folder: Path, fingerprint: str, numbers: Collection[int]) -> None:
 
 
 def is_complete(folder: Path | None, fingerprint: str) -> bool:
-    """Whether all explanations of a run are there, or none are asked for."""
+    """True if all explanations of a run are there, or none are requested."""
     if folder is None:
         return True
     try:

@@ -48,7 +48,7 @@ class Sums:
         self.checksums.append(part.checksum)
 
     def notes(self, cases: int) -> list[str]:
-        """What a person should know of the texts of all cases."""
+        """List warnings about the texts of all cases."""
         texts = sorted(self.texts.values(), key=lambda note: note.first)
         return [
             *section_notes(list(self.headings.values())),

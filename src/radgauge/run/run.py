@@ -57,7 +57,7 @@ Look = Callable[[Sequence[Case]], list[str]]
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run did."""
+    """Result of a run."""
 
     manifest: Manifest  # Of the folder, which is complete
     scored: int  # Parts that this call scored; the others were there
@@ -327,7 +327,7 @@ def _usual_kind() -> str:
 
 
 def _work_folder(url: str) -> Path:
-    """Where the buckets of a run into a store are: on this machine, the same place for the same URL."""
+    """Folder of the buckets of a run into a store: on this machine, the same path for the same URL."""
     return default_cache_dir() / "runs" / hashlib.sha256(url.encode()).hexdigest()[:24]
 
 

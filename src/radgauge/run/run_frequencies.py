@@ -27,7 +27,7 @@ class RunFrequencies:
     counts: Counts
 
     def of(self, hashes: Hashes) -> Counts:
-        """How many documents have each n-gram; 0 for one that none has."""
+        """Number of documents with each n-gram; 0 for one that none has."""
         totals = np.zeros(len(hashes), dtype=np.int64)
         if not len(self.hashes):
             return totals
@@ -63,7 +63,7 @@ def give_frequencies(folder: Path, metrics: Sequence[Metric], reading: Readings)
 
 
 def place_of(folder: Path, at: int) -> Path:
-    """Where the frequencies of a metric are while a run is under way."""
+    """Path of the frequencies of a metric while a run is under way."""
     return folder / WORK / f"frequencies-{at}"
 
 

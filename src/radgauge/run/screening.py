@@ -29,7 +29,7 @@ MIN_CONTENT_WORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What makes a case unfit for a metric."""
+    """Criteria that make a case unfit for a metric."""
 
     # Characters of the longest text that is judged. It bounds the memory of metrics that compare every word of one
     # text with every word of another.
@@ -78,7 +78,7 @@ class Screen:
 def _languages(
     metric: Metric, cases: Sequence[Case], reading: Readings
 ) -> list[tuple[str, Callable[[str], bool]]]:
-    """What a metric expects of texts, in words for a reason, and the test of a text."""
+    """Requirements of a metric on texts, in words for a reason, and the test of a text."""
     bare = unaliased(metric)
     if bare.settings().get("models", "embedded") != "embedded":
         return []

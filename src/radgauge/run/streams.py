@@ -146,7 +146,7 @@ def expected_bytes(table: Table) -> int:
 
 
 def table_notes(table: Table) -> list[str]:
-    """What a person should know of the files and columns."""
+    """List warnings about the files and columns."""
     notes = [note for source in table.sources for note in source.notes]
     if not table.roles.id:
         notes.append(f"{table.name} has no id column: the ids are row numbers")

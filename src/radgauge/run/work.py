@@ -45,7 +45,7 @@ _SIDE = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """What every part of a run has in common."""
+    """Settings and paths that all parts of a run share."""
 
     folder: Path
     fingerprint: str
@@ -96,7 +96,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What the driver learns of a part that was scored: number, seconds by task, the worker's peak memory."""
+    """Report to the driver on a scored part: number, seconds by task, the worker's peak memory."""
 
     number: int
     seconds: Mapping[str, float]
@@ -105,7 +105,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a part on disk says."""
+    """Contents of a part on disk."""
 
     wrong: str  # "" if it holds the cases that went in
     judges: Mapping[str, Any] = field(default_factory=dict)  # As in its header, without the reasons
@@ -254,7 +254,7 @@ def check_part(item: tuple[Plan, int, int, str]) -> Checked:
 
 
 def is_done(plan: Plan, number: int, cases: int, keys: str) -> bool:
-    """Whether a part of this run is in the folder; its name says that it is whole, its header whose it is."""
+    """True if a part of this run is in the folder; its name says it is complete, its header whose it is."""
     try:
         header = read_header(plan.folder / part_name(number, plan.kind))
     except (OSError, InputError):

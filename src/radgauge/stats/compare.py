@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def better(self) -> Literal["a", "b", ""]:
-        """Which system has the better value; says nothing about significance."""
+        """System with the better value; says nothing about significance."""
         if not self.difference.value:
             return ""
         return "a" if (self.difference.value > 0) is self.higher_is_better else "b"

@@ -1,4 +1,4 @@
-"""How large a paired difference is, apart from whether it is significant."""
+"""Effect sizes of a paired difference, apart from whether it is significant."""
 
 from __future__ import annotations
 

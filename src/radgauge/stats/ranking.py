@@ -1,4 +1,4 @@
-"""Which judges agree better with a target: differences between correlations, and a ranking in clusters.
+"""Ranking of judges by agreement with a target: differences between correlations, and clusters.
 
 All judges are compared on the same draws of the same studies, so what they have in common cancels. Cases
 that any of the judges compared could not judge are left out for all of them, and counted.

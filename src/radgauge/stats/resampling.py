@@ -1,4 +1,4 @@
-"""How intervals and tests draw, as one record: what every study hands on to the statistics below it."""
+"""Settings of intervals and tests, as one record: every study hands it on to the statistics below it."""
 
 from __future__ import annotations
 

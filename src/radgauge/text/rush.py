@@ -176,7 +176,7 @@ def _bare(box: re.Match[str]) -> str:
 
 
 def _matches(text: str, rules: list[tuple[re.Pattern[str], bool]]) -> list[_Match]:
-    """Where real rules match, after wider matches have pushed out those they touch."""
+    """Matches of real rules, after wider matches have pushed out those they touch."""
     result = [
         (match.start(), *match.span(match.lastindex or 0), real)
         for pattern, real in rules

@@ -24,7 +24,7 @@ def check_matches_path(path: Path) -> None:
 
 
 def about_path(path: Path) -> Path:
-    """Where the settings behind a file of matches are kept."""
+    """Path of the settings behind a file of matches."""
     return path.with_name(f"{path.name}.about.json")
 
 

@@ -236,7 +236,7 @@ def load_oracle_metric(name: str, *, models: str = "embedded") -> Metric:
 
 
 def search_for(metric: Metric) -> Search:
-    """How to search a corpus for this metric."""
+    """Search of a corpus for this metric."""
     name = "bleu2_cxr" if metric.columns == ("bleu2_cxr",) else metric.name
     module, _, function = SEARCHES.get(name, "exhaustive:search_exhaustively").partition(":")
     search: Search = getattr(importlib.import_module(f"radgauge.analysis.oracle.{module}"), function)

@@ -1,4 +1,4 @@
-"""Which texts of a corpus score best: ties are ties in spite of rounding, and the lower index wins them."""
+"""Texts of a corpus that score best: ties are ties in spite of rounding, and the lower index wins them."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Delta(Value):
-    """How much lower a significant change scores than an insignificant one; positive is right."""
+    """Score of an insignificant change minus that of a significant one; positive is right."""
 
     # Chance of a difference this large if the kinds did not differ: a permutation test, one-sided, of all reports
     # that allow either change
@@ -126,7 +126,7 @@ class Delta(Value):
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How one metric responds to the changes.
+    """Response of one metric to the changes.
 
     Losses are in units of the distance from a copy of the report (0) to the report of another study (1).
     """

@@ -47,7 +47,7 @@ def flip_negation(report: ParsedReport) -> Iterator[Proposal]:
 
 
 def _negatable(report: ParsedReport, index: int, stated: Sequence[Mention]) -> bool:
-    """Whether "No" may stand before the sentence: it opens with a finding that is a noun, no verb before it."""
+    """True if "No" may precede the sentence: it opens with a finding that is a noun, no verb before it."""
     rules, start = knowledge(), report.reading.sentences[index].start
     words, first = report.sentence(index), stated[0]
     if first.form != "noun" or rules.not_negatable.search(words[: first.end - start]):

@@ -87,7 +87,7 @@ class Perturbed:
 
     @property
     def significant(self) -> bool:
-        """Whether any of the edits is significant."""
+        """True if any of the edits is significant."""
         return any(edit.significant for edit in self.edits)
 
 

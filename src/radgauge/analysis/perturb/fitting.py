@@ -67,12 +67,12 @@ def shrink(before: str, after: str) -> tuple[int, int, str]:
 
 
 def _edge(text: str, position: int) -> bool:
-    """Whether no word goes on across this place."""
+    """True if no word spans this position."""
     return not (0 < position < len(text) and text[position - 1].isalnum() and text[position].isalnum())
 
 
 def with_number(text: str, start: int, *, after: int = 0) -> int:
-    """Where a sentence begins if the number or dash of its list is counted in; not before `after`.
+    """Start of a sentence with the number or dash of its list counted in; not before `after`.
 
     >>> with_number("1. Low volumes 2. Cardiomegaly", 18, after=14)
     15

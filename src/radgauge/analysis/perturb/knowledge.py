@@ -1,4 +1,4 @@
-"""What the perturbations know: `knowledge.toml`, compiled."""
+"""Knowledge of the perturbations: `knowledge.toml`, compiled."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _REWORDED = ("paraphrase",)
 
 
 def _same(before: ParsedReport, after: ParsedReport) -> bool:
-    """Whether two reports say the same of all findings and devices, in whatever order."""
+    """True if two reports say the same of all findings and devices, in whatever order."""
     return before.all_facts == after.all_facts
 
 

@@ -48,17 +48,17 @@ class ParsedReport:
         ]
 
     def facts(self, index: int) -> list[Fact]:
-        """What the sentence says of findings and devices."""
+        """Facts about findings and devices in the sentence."""
         return [fact(mention) for mention in self.by_sentence[index]]
 
     @property
     def all_facts(self) -> Counter[Fact]:
-        """What the report says of findings and devices."""
+        """Facts about findings and devices in the report."""
         return Counter(fact(mention) for mention in self.reading.mentions if mention.kind in FINDING_KINDS)
 
     @property
     def is_normal(self) -> bool:
-        """Whether the report says something, and nothing of it is a pathology or a device."""
+        """True if the report says something, and nothing of it is a pathology or a device."""
         findings = [mention for mention in self.reading.mentions if mention.kind in FINDING_KINDS]
         return bool(self.reading.mentions) and all(mention.assertion == "absent" for mention in findings)
 
@@ -78,7 +78,7 @@ def fact(mention: Mention) -> Fact:
 
 
 def is_significant(mentions: Sequence[Mention]) -> bool:
-    """Whether any of the findings matters: all but those the lexicon calls benign."""
+    """True if any of the findings matters: all but those the lexicon calls benign."""
     lexicon = load_lexicon()
     return any(mention.concept not in lexicon or lexicon[mention.concept].tier != "benign" for mention in mentions)
 

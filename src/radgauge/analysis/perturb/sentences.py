@@ -21,7 +21,7 @@ _ASIDE = ("technique", "history")
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """What perturbations take from other reports."""
+    """Sentences of other reports for perturbations."""
 
     texts: tuple[str, ...]
     regions: tuple[str, ...]  # Body region of each

@@ -146,7 +146,7 @@ def _exchanged(before: str) -> Iterator[str]:
 
 
 def _repeats(report: ParsedReport, start: int, term: str) -> bool:
-    """Whether the term says again what stands before it: "pleural pleural fluid", "air space lung opacity"."""
+    """True if the term repeats the words before it: "pleural pleural fluid", "air space lung opacity"."""
     before = report.text[max(0, start - 30) : start].lower().split()
     if not before:
         return False
@@ -155,7 +155,7 @@ def _repeats(report: ParsedReport, start: int, term: str) -> bool:
 
 
 def _and_again(text: str, start: int, end: int, after: str) -> bool:
-    """Whether the new place would be coupled with itself: "lumbar and lumbar spine"."""
+    """True if the new location would be coupled with itself: "lumbar and lumbar spine"."""
     around = text[max(0, start - 20) : start].lower(), text[end : end + 20].lower()
     word = rf"(?:\w*{re.escape(after)})"
     coupled = r"(?:,|and|or|to|,? and|/)"

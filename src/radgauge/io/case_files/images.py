@@ -1,4 +1,4 @@
-"""Where the images that a table names are."""
+"""Paths of the images that a table names."""
 
 from __future__ import annotations
 

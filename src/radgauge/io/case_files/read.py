@@ -27,7 +27,7 @@ from radgauge.io.tables.sources import Source
 
 @dataclass(frozen=True)
 class Provenance:
-    """What was read and how it was understood; goes into the header of every file made from it."""
+    """Record of the input and how it was understood; goes into the header of every file made from it."""
 
     sources: tuple[Source, ...]  # The files with hash, format, encoding and rows
     columns: Mapping[str, Mapping[str, str]]  # File name -> role -> column
@@ -345,7 +345,7 @@ def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") ->
 
 
 def _columns_by_file(sides: Sequence[Side]) -> dict[str, Mapping[str, str]]:
-    """What each file's columns are; files of the same name are numbered."""
+    """Columns of each file by role; files of the same name are numbered."""
     by_file: dict[str, Mapping[str, str]] = {}
     for side in sides:
         name = side.table.source.name

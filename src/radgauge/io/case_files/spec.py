@@ -15,7 +15,7 @@ from radgauge.io.tables.columns import SECTIONS, check_roles
 
 @dataclass(frozen=True, kw_only=True)
 class InputSpec:
-    """Where reports are and how they are read."""
+    """Location of reports and settings for reading them."""
 
     # One file (for runs into a folder also a folder of tables) with references and candidates
     reports: Path | None = None

@@ -50,7 +50,7 @@ def one_view(side: Side, *, views: Mapping[str, str], seed: int = 0) -> tuple[Si
 
 
 def choose_view(views: Sequence[str], *, named: Sequence[str], study: str, seed: int = 0) -> int:
-    """Which of several images: a frontal one if there is any.
+    """Choose one of several images: a frontal one if there is any.
 
     Args:
         views: How each was taken.

@@ -1,4 +1,4 @@
-"""Which corpus is this? Told by what the files hold, not by their names."""
+"""Recognition of a corpus by what its files hold, not by their names."""
 
 from __future__ import annotations
 
@@ -362,7 +362,7 @@ def read_studies(path: Path | str) -> list[Study]:
 
 
 def is_corpus_table(columns: Collection[str]) -> bool:
-    """Whether these are the columns of indiana_reports.csv, mimic_cxr_sectioned.csv or the PadChest table."""
+    """True if these are the columns of indiana_reports.csv, mimic_cxr_sectioned.csv or the PadChest table."""
     return any(set(required) <= set(columns) for required in (INDIANA, ("study", "last_paragraph"), NEEDED))
 
 

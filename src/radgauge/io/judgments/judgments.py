@@ -21,7 +21,7 @@ from radgauge.core.scores import Scores
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """What a study's raters said."""
+    """Judgments of a study's raters."""
 
     name: str  # Name of the data set or file
     cases: tuple[Case, ...]  # The cases, with texts where the files have them; `system` is the candidate's group

@@ -144,7 +144,7 @@ def _identical_candidates(cases: Sequence[Case], errors: Mapping[str, Scores]) -
 
 
 def _differ(values: Rows) -> bool:
-    """Whether the rows that were judged are not all the same."""
+    """True if the rows that were judged are not all the same."""
     judged = values[~np.isnan(values[:, 0])]
     return len(np.unique(np.nan_to_num(judged, nan=-1.0), axis=0)) > 1
 

@@ -1,4 +1,4 @@
-"""How a file of `radgauge study` is recognised; the subject `study` reads it."""
+"""Recognition of a file of `radgauge study`; the subject `study` reads it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ APPLICATION = 0x72674753
 
 
 def looks_like_study(path: Path) -> bool:
-    """Whether a file is a study, by its header."""
+    """True if a file is a study, by its header."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Which column is what: the names the field uses for id, reference, candidate, system and image.
+"""Roles of columns: the names the field uses for id, reference, candidate, system and image.
 
 Names are compared without case, blanks, dots and hyphens. Each role has tiers of names: the first tier with a
 match decides, and two matches in one tier are an error that lists the choices; nothing is picked in silence.
@@ -205,7 +205,7 @@ class _Finder:
     user_roles: dict[str, tuple[str, ...]]
 
     def tried(self, problems: list[str], find: Callable[[], T], otherwise: T) -> T:
-        """What was found; a problem is noted, so that all of a file's problems come in one message."""
+        """Return the result of `find`; a problem is noted, so that all of a file's come in one message."""
         try:
             return find()
         except InputError as error:

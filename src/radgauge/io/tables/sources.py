@@ -52,7 +52,7 @@ MAGIC = (
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table came from: enough to recognise the file again, nothing about the machine it lay on."""
+    """Source of a table: enough to recognise the file again, nothing about the machine it lay on."""
 
     name: str
     sha256: str

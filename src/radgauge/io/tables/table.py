@@ -33,7 +33,7 @@ class InputTable:
     records: tuple[Record, ...]
 
     def location(self, record: Record) -> str:
-        """Where a record stands, for messages."""
+        """Position of a record, for messages."""
         unit = UNITS.get(self.source.format, "record")
         return f"{self.source.name}, {unit} {record.line}"
 

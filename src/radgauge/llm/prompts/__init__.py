@@ -22,7 +22,7 @@ _PART = re.compile(r"\{items\.(\w+)\}")
 
 
 class Prompt(NamedTuple):
-    """What the model is to do, and the frame of the question with {items} and {form} in it.
+    """Instructions to the model, and the frame of the question with {items} and {form} in it.
 
     Items of several parts may stand apart: {items.report} and {items.plain} are numbered objects of one part each.
     """

@@ -215,7 +215,7 @@ class LlmErrors(Metric):
         return with_detection(means, totals) if self.variant == "findings" else means
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
-        """What the model saw, matched and found wrong; its own words follow each verdict of the code."""
+        """Show what the model saw, matched and found wrong; its own words follow each verdict of the code."""
         if self.variant == "preference":
             return None
         ledger = self._ledger(reading)
@@ -251,7 +251,7 @@ class LlmErrors(Metric):
         return next((why for why in reasons if why != NOT_ASKED), reasons[0])
 
     def account(self, *, reading: Readings) -> Mapping[str, Any]:
-        """What the judgments took: counts, tokens, cost, model and fingerprint, sampling, self-agreement."""
+        """Account of the judgments: counts, tokens, cost, model and fingerprint, sampling, self-agreement."""
         ledger = self._ledger(reading)
         repeated: dict[Item, list[float]] = {}
         for item, verdict in ledger.verdicts.items():
@@ -286,7 +286,7 @@ class LlmErrors(Metric):
         return judged
 
     def questions(self, case: Case) -> list[StructuredQuestion]:
-        """What the model is asked about a case, word for word: one question per reference and repeat."""
+        """Questions to the model about a case, word for word: one per reference and repeat."""
         if self.variant == "preference":
             raise UsageError("llm_errors: a preference is asked of two cases")
         return [self._question(item) for item in self._items(case)]
@@ -294,7 +294,7 @@ class LlmErrors(Metric):
     # --- asking
 
     def _ledger(self, reading: Readings) -> Ledger:
-        """What was asked in this run under these settings."""
+        """Ledger of the questions of this run under these settings."""
         ledger: Ledger = reading.once(("llm_errors", self.signature()), Ledger, shared=True)
         return ledger
 

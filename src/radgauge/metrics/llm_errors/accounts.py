@@ -1,4 +1,4 @@
-"""What was asked in a run under one set of settings, and what that took."""
+"""Ledger of the questions of a run under one set of settings, and their cost."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def merged(one: Tally, other: Tally) -> Tally:
 
 
 def _agreement(repeated: Sequence[Sequence[float]], width: float) -> dict[str, float] | None:
-    """How well repeats agree: the mean over cases, and Kendall's tau-b between repeats over all cases."""
+    """Agreement of repeats: the mean over cases, and Kendall's tau-b between repeats over all cases."""
     if not repeated or len(repeated[0]) < 2:
         return None
     values = np.array(repeated, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Which cases a language model is asked about when not all can be: those in doubt, most doubtful first.
+"""Selection of cases for a language model when not all can be judged: those in doubt, most doubtful first.
 
 A case is in doubt if the embedded judge understood little of its texts, or if systems differ on its study, so
 that the verdict decides which of them is better. Where every word was understood and all systems do equally
@@ -22,7 +22,7 @@ WIDTH = 2.0
 
 
 def doubts(quality: Array, coverage: Array, studies: Sequence[str]) -> Array:
-    """How doubtful the embedded judge's verdict on each case is; 0 = not at all, infinite where it has none.
+    """Doubt about the embedded judge's verdict on each case; 0 = none, infinite where there is no verdict.
 
     Coverage below the threshold counts by how far it lies below 1, a difference of systems by the spread of their
     quality over its range; both are added.

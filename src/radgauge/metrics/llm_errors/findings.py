@@ -84,7 +84,7 @@ class Judgment(NamedTuple):
 
 
 def judgment_faults(value: Mapping[str, Any], pair: Pair) -> list[str]:
-    """What is wrong with an answer: form first, then ids and quotes, then closure. Repeats no word of a report."""
+    """List faults of an answer: form first, then ids and quotes, then closure. Repeats no word of a report."""
     if faults := faults_of(value, SCHEMA):
         return faults
     faults = []

@@ -21,7 +21,7 @@ class Text:
 
     @cached_property
     def sentences(self) -> tuple[Span, ...]:
-        """Where its sentences stand; list numbers belong to what follows, so that no word is left out.
+        """Spans of the sentences; list numbers belong to what follows, so that no word is left out.
 
         >>> text = Text("1. Heart normal. 2. No effusion.")
         >>> [text.text[start:end] for start, end in text.sentences]
@@ -43,7 +43,7 @@ class Text:
         return "\n".join(f"[{number}] {line}" for number, line in enumerate(lines, start=1))
 
     def find(self, quote: str) -> Span | None:
-        """Where a quote stands, whatever the case of letters, line breaks and marks around it; None if nowhere.
+        """Find a quote, whatever the case of letters, line breaks and marks around it; None if it is not there.
 
         >>> Text("There is a small\\n left effusion.").find('"A small left effusion."')
         (9, 31)
@@ -72,7 +72,7 @@ class Pair:
 
 
 class Item(NamedTuple):
-    """What one question is about."""
+    """Texts of one question."""
 
     reference: str
     candidates: tuple[str, ...]  # The candidate; for a preference both, in the order shown

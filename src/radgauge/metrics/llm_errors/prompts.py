@@ -27,7 +27,7 @@ _MAX_BYTES = 100_000  # bytes of a prompt
 
 
 class JudgePrompt(NamedTuple):
-    """What the model is told."""
+    """Instructions to the model."""
 
     system: str  # What it is to do
     # The frame of the question, with {context}, {reference}, {candidate} and {form} in it (for preferences {first}

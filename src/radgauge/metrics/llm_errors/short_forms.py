@@ -37,7 +37,7 @@ ENTAILMENT = record(
 def explained_faults(
     value: Mapping[str, Any], *, schema: Mapping[str, Any], texts: Mapping[str, Text]
 ) -> list[str]:
-    """What is wrong with a rating or a preference: its form, no reason, or quotes of other texts.
+    """List faults of a rating or a preference: its form, no reason, or quotes of other texts.
 
     Args:
         value: The answer.
@@ -57,7 +57,7 @@ def explained_faults(
 
 
 def entailment_faults(value: Mapping[str, Any], pair: Pair) -> list[str]:
-    """What is wrong with an entailment answer: every sentence is judged once, and by sentences that exist."""
+    """List faults of an entailment answer: every sentence is judged once, and by sentences that exist."""
     if faults := faults_of(value, ENTAILMENT):
         return faults
     faults = []
@@ -128,7 +128,7 @@ def entailment_notes(value: Mapping[str, Any], pair: Pair, *, which: int) -> tup
 
 
 def self_agreement(values: Sequence[float], width: float) -> float:
-    """How well repeated judgments of one case agree: 1 minus the mean difference of two of them over the range.
+    """Agreement of repeated judgments of one case: 1 minus the mean difference of two of them over the range.
 
     >>> self_agreement([4.0, 4.0, 3.0], 4.0)
     0.8333333333333334

@@ -144,7 +144,7 @@ class RateScore(Metric):
 
     @property
     def judges_empty(self) -> bool:
-        """Whether an empty candidate counts."""
+        """True if an empty candidate counts."""
         return self.no_entities == "published"
 
     def parts(self) -> Mapping[str, str]:
@@ -190,7 +190,7 @@ class RateScore(Metric):
     def sums(
         self, candidates: Sequence[str], references: Sequence[str], *, reading: Readings
     ) -> tuple[TypeSums, Rows]:
-        """What any weights are applied to, for the pairs where both texts have entities, and which those are.
+        """Sums that any weights are applied to, for the pairs where both texts have entities, and which those are.
 
         Returns:
             Sums with the reference as the first anchor, and a mask over the pairs.
@@ -205,7 +205,7 @@ class RateScore(Metric):
         return type_sums(table, left[both], right[both]), both
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no entities."""
+        """Name the side without entities."""
         (entities,) = reading.of(self._entity_reader(reading), [case.candidate])
         return "no entities in the candidate" if not entities else "no entities in the reference"
 

@@ -36,7 +36,7 @@ class EntityTable:
 
 @dataclass(frozen=True, eq=False)
 class TypeSums:
-    """What weights are applied to: for each direction, pair of texts, and pair of types."""
+    """Sums that weights are applied to: for each direction, pair of texts, and pair of types."""
 
     counts: Floats  # (2, pairs, 25), how many anchor entities were matched
     cosines: Floats  # (2, pairs, 25), the sum of their cosines

@@ -44,7 +44,7 @@ class Affinity:
     penalty: float  # p, what a cosine is multiplied with where the types clash
 
     def factors(self, rule: str) -> Matrix:
-        """What the cosine of each pair of types is multiplied with, (5, 5).
+        """Factors of the cosine of each pair of types, (5, 5).
 
         Args:
             rule: "code": p for a polarity clash, a finding or disease against a denied one (the released code);
