@@ -50,20 +50,25 @@ METRICS = (
 RESAMPLES = 3000
 
 
+def _leading(lines: Mapping[tuple[str, str], Interval], column: str) -> Interval:
+    """Agreement with the rating; of counts, which are compared with counts alone, with the total."""
+    return lines.get((column, "rating")) or lines[column, "total"]
+
+
 def align_radpref(data: Path, *, resamples: int = RESAMPLES) -> str:
     """Agreement of the metrics that run anywhere with the radiologists of RadPref's development half."""
     judgments = rg.read_judgments(data / "radpref_dev" / "radpref_dev.json")
     found = rg.agree(rg.score(judgments.cases, METRICS), judgments, resamples=resamples)
     targets = {"rating": "rating", "total": "errors", "significant": "significant errors"}
     lines = {(line.column, line.target): line.correlation.interval for line in found.lines}
-    columns = sorted({column for column, _ in lines}, key=lambda column: -lines[column, "rating"].value)
+    columns = sorted({column for column, _ in lines}, key=lambda column: -_leading(lines, column).value)
     clusters = {each.name: each.cluster for each in found.ranking.judges} if found.ranking else {}
     rows = [
         f"| metric | {' | '.join(targets.values())} | preferred | cluster |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for column in columns:
-        cells = [_cell(lines[column, target]) for target in targets]
+        cells = [_cell(lines[column, t]) if (column, t) in lines else "–" for t in targets]
         preferred = share(found.preferences[column].interval.value, 0)
         rows.append(f"| `{column}` | {' | '.join(cells)} | {preferred} | {clusters[column]} |")
     ceilings = {ceiling.target: ceiling.leave_one_out.mean for ceiling in found.ceilings}

@@ -19,6 +19,7 @@ from side_by_side import YU, Line, Settings, run, score_cases
 import radgauge as rg
 from radgauge.analysis.summary import Summary
 from radgauge.core.errors import InputError
+from radgauge.io.case_files import read_references
 
 PUBLISHED = {
     "metric-oracle": (0.566, 0.729, 0.956, 0.677, float("nan")),
@@ -68,7 +69,7 @@ def make(settings: Settings) -> list[Line]:
 
 
 def _metric_oracles(cases: Sequence[rg.Case], missing: Mapping[str, str], settings: Settings) -> list[Line]:
-    corpus = rg.read_cases(settings.reports).cases if settings.reports is not None else ()
+    corpus = read_references(settings.reports).cases if settings.reports is not None else ()
     studies = list({case.id: case for case in cases}.values())
     lines = []
     for name, published in METRIC_ORACLE.items():

@@ -31,7 +31,7 @@ def make(settings: Settings) -> list[Line]:
     if missing:
         return [Line(name, value, math.nan, "; ".join(missing.values())) for name, value in PUBLISHED.items()]
     named = Results({scores.judge: scores for scores in results.judges.values()})
-    columns = [scores.columns[0] for scores in named.values()]
+    columns = [scores.columns[0] for scores in named.judges.values()]
     how = Resampling(resamples=settings.resamples, seed=settings.seed)
     fit = rg.fit_radcliq(named, judgments, columns=columns, target="total", resampling=how)
     values = (fit.r2, *(term.coefficient.value for term in fit.terms), fit.intercept.value, fit.tau.value)

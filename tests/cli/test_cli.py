@@ -51,7 +51,7 @@ def test_score_as_json(reports: Path, tmp_path: Path) -> None:
 def test_output_that_takes_no_unicode_has_plain_signs(reports: Path, tmp_path: Path, encoding: str) -> None:
     done = radgauge_process("score", reports, "-m", "rouge", folder=tmp_path, PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
-    assert "rouge_l | ^ |" in done.stdout
+    assert "rouge_l ^" in done.stdout
     (tmp_path / "odd.csv").write_text("id,reference,candidate,system\n1,Clear.,Clear.,größer→\n", encoding="utf-8")
     done = radgauge_process(
         "score", "odd.csv", "-m", "rouge", "--json", folder=tmp_path, PYTHONIOENCODING=encoding

@@ -93,7 +93,9 @@ def test_help_loads_no_more_than_its_own_modules() -> None:
     assert {name for name in loaded if not name.startswith("radgauge.cli")} == {
         "radgauge",
         "radgauge.core",
+        "radgauge.core.config",
         "radgauge.core.errors",
+        "radgauge.core.settings",
     }
 
 

@@ -117,12 +117,12 @@ def test_every_table_compiles_and_fits(report: Report, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_the_command_writes_tables_methods_and_references(tmp_path: Path) -> None:
     command = ["report", str(sample_reports_path()), "-m", "rouge", "-o", str(tmp_path / "r.html")]
-    command += ["--table", str(tmp_path / "tables"), "--table-name", "careful=Ours", "--table-scale", "100"]
-    run = CliRunner().invoke(app, [*command, "--resamples", "50", "--permutations", "200"])
+    command += ["-o", str(tmp_path / "tables"), "--paper", "names=careful=Ours,scale=100"]
+    run = CliRunner().invoke(app, [*command, "--sampling", "resamples=50,permutations=200"])
     assert run.exit_code == 0, run.output
     assert "Ours & " in (tmp_path / "tables" / "paper.tex").read_text()
     assert "@inproceedings{rouge," in (tmp_path / "tables" / "references.bib").read_text()
     assert (tmp_path / "tables" / "methods.txt").read_text().startswith("Data. 288 candidate reports of 4 systems")
-    run = CliRunner().invoke(app, [*command, "--table-name", "careful"])
+    run = CliRunner().invoke(app, [*command, "--paper", "names=careful"])
     assert run.exit_code != 0
-    assert "--table-name wants NAME=DISPLAY" in str(run.exception)
+    assert "names=NAME=VALUE" in str(run.exception)

@@ -54,6 +54,8 @@ def make_record(default: Record, values: Iterable[tuple[str, Any]], *, option: s
             hint = f"; did you mean {near[0]}?" if near else ""
             raise UsageError(f"{option}: no setting {key!r}{hint} There are: {', '.join(kinds)}")
         if _is_mapping(kinds[key]):
+            if not isinstance(value, Mapping) and "=" not in str(value):
+                raise UsageError(f"{option}: {key} must be {key}=NAME=VALUE, got {value!r}")
             pair = dict([str(value).partition("=")[::2]]) if not isinstance(value, Mapping) else dict(value)
             chosen[key] = {**chosen.get(key, {}), **pair}
         else:

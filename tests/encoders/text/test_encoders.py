@@ -90,14 +90,14 @@ def test_listed_checkpoints_are_found_where_radgauge_keeps_them(
 def test_a_listed_vocabulary_does_not_stand_for_the_encoder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    hub = pytest.importorskip("huggingface_hub")
-    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("RADGAUGE_MODELS", str(tmp_path))
     folder = tmp_path / "Bio_ClinicalBERT"
     folder.mkdir()
     (folder / "config.json").write_text("{}")
     checkpoint_folder.cache_clear()
-    with pytest.raises(ModelError, match="'emilyalsentzer/Bio_ClinicalBERT'"):
+    with pytest.raises(ModelError, match="emilyalsentzer/Bio_ClinicalBERT"):
         checkpoint_folder("emilyalsentzer/Bio_ClinicalBERT")
 
 
