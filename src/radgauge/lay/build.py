@@ -38,7 +38,7 @@ DEDUPLICATED = "kept.npz"
 
 @dataclass(frozen=True)
 class Built:
-    """What was built."""
+    """Outcome of a build."""
 
     reports: int
     sentences: int
@@ -213,7 +213,7 @@ def _reasons(entries: Iterable[Entry]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class BuiltReports:
-    """What was built."""
+    """Outcome of a build."""
 
     reports: int
     distinct: int

@@ -78,7 +78,7 @@ def calibrate_theta(encoder: Encoder, *, sample: int = 300) -> Calibration:
 
 
 def is_copied(sentence: str, text: str) -> bool:
-    """Whether the lay text is the sentence itself, and holds a term that the writer for patients would explain.
+    """True if the lay text is the sentence itself, and has a term that the writer for patients would explain.
 
     >>> is_copied("No pneumothorax.", "No pneumothorax"), is_copied("No pneumothorax.", "No collapsed lung.")
     (True, False)
@@ -87,7 +87,7 @@ def is_copied(sentence: str, text: str) -> bool:
 
 
 def in_another_language(sentence: str, text: str) -> bool:
-    """Whether the lay text of an English sentence is not English.
+    """True if the lay text of an English sentence is not English.
 
     >>> in_another_language("No effusion.", "No hay líquido en los pulmones."), in_another_language("Ok.", "Fine.")
     (True, False)
@@ -113,7 +113,7 @@ _SIDE = re.compile(r"\b(left|right)\b(?! away| now)", re.IGNORECASE)
 
 
 def sides_differ(sentence: str, text: str) -> bool:
-    """Whether a finding is on the other side, or sides are named in another order and no reading explains it.
+    """True if a finding is on the other side, or sides are named in another order and no reading explains it.
 
     The order of left and right sees any wording; it misses findings that change places ("fluid left, spot right"
     told as "spot left, fluid right"), which the lay reader sees where it reads them on both sides. A text that
@@ -156,7 +156,7 @@ def _runs(sides: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def unfaithful(sentence: str, text: str, *, strict: bool = False) -> str:
-    """What the reader of everyday wording reads otherwise, or cannot read; "" if it reads the same facts.
+    """Reason why the reader of everyday wording disagrees or fails; "" if it reads the same facts.
 
     >>> unfaithful("The right lung is clear.", "Your lungs are clear.")
     'side told otherwise (right | not said)'
@@ -187,7 +187,7 @@ _LIMITS = re.compile(
 
 
 def same_statement(sentence: str, other: str) -> bool:
-    """Whether two professional sentences may share one lay text: strict fidelity both ways, and the same limits.
+    """True if two professional sentences may share one lay text: strict fidelity both ways, and the same limits.
 
     >>> same_statement("No pneumothorax.", "There is no pneumothorax.")
     True

@@ -29,7 +29,7 @@ _EDGES = re.compile(r"""^[\s"'“”(\[*•.,;:]+|[\s"'“”)\].,;:!]+$""")  # 
 
 
 def normal_sentence(sentence: str) -> str:
-    """What two sentences must share to be the same: words in order, whatever the case, blanks and outer marks.
+    """Normalize a sentence for comparison: words in order, whatever the case, blanks and outer marks.
 
     >>> normal_sentence("No  pleural effusion.") == normal_sentence("no pleural effusion")
     True
@@ -49,7 +49,7 @@ def distinct_sentences(sentences: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Deduplicated:
-    """Which sentences are kept."""
+    """Sentences kept."""
 
     kept: NDArray[np.intp]  # Positions of the kept ones, rising
     # For each sentence the position of a kept one above the threshold; itself if it is kept; -1 if it has no

@@ -116,7 +116,7 @@ def _each_once(present: Sequence[Finding]) -> list[Finding]:
 
 
 def parts_spoken_of(reading: ReportReading) -> list[Vector]:
-    """What a text without a statement speaks of: "the mediastinum is stable", "pneumonia cannot be excluded".
+    """Parts that a text without a statement names: "the mediastinum is stable", "pneumonia cannot be excluded".
 
     >>> from radgauge.lay.lay_reader import LayReader
     >>> len(parts_spoken_of(LayReader().read(["The mediastinum is stable."])[0]))
@@ -141,7 +141,7 @@ def _part(mention: Mention) -> Vector:
 
 
 def _says(normal: Denial, denial: Denial) -> bool:
-    """Whether a statement of normality denies this as well."""
+    """True if a statement of normality denies this as well."""
     reached = not normal.sides or normal.sides & BOTH == BOTH or (denial.sides and normal.sides == denial.sides)
     return bool(reached) and not denial.severity and denial.concepts <= normal.concepts
 

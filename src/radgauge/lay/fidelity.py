@@ -1,4 +1,4 @@
-"""What of a professional text a lay text keeps, loses, adds and changes.
+"""Compare a lay text with its professional text: what it keeps, loses, adds and changes.
 
 The unit is a statement: a finding that a text makes, or one that it denies, in plain negation ("no effusion") or
 by calling a part normal ("the heart is normal"). Statements that are made twice count once.
@@ -54,7 +54,7 @@ class Fidelity(NamedTuple):
 
 @lru_cache(maxsize=1)
 def lay_knowledge() -> Knowledge:
-    """What comparing lay texts needs to know."""
+    """Return the knowledge for comparing lay texts."""
     return knowledge_for(lay_lexicon())
 
 
@@ -143,7 +143,7 @@ def compare_lay(reference: Findings, candidate: Findings) -> Fidelity:
 
 
 def _is_quiet(difference: Difference) -> bool:
-    """Whether a lay text may differ so: it leaves out a place or size, or says "the lungs" for both lungs."""
+    """True if a lay text may differ so: it omits a location or size, or says "the lungs" for both lungs."""
     if difference.conflict:
         return False
     both = {difference.reference, difference.candidate} == {"", "bilateral"}
@@ -151,7 +151,7 @@ def _is_quiet(difference: Difference) -> bool:
 
 
 def _is_shared(denial: Denial, other: Findings) -> bool:
-    """Whether the other text denies the same: as strongly, on the same side."""
+    """True if the other text denies the same: as strongly, on the same side."""
     if denial.normal:
         return bool(denial.concepts) and len(denial.concepts & other.ruled_out) >= SHARED * len(denial.concepts)
     return any(

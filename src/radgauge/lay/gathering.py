@@ -1,4 +1,4 @@
-"""What every build of a lay set does while texts are refined: gather the rounds and the trace, stop without loss,
+"""Steps of every build of a lay set while texts are refined: gather the rounds and the trace, stop without loss,
 write what is common to all sets (rounds.csv, trace.jsonl, build.json)."""
 
 from __future__ import annotations

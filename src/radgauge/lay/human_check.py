@@ -38,7 +38,7 @@ NO = frozenset({"no", "n", "0", "false", "wrong"})
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What people said."""
+    """Result of a human check."""
 
     by: str  # Whose verdicts were read
     judged: int  # Pairs that they judged
@@ -135,7 +135,7 @@ def _copies(folder: Path) -> int:
 
 
 def _unit(folder: Path) -> str:
-    """What a folder's pairs are: "sentence", or "report" if reports were translated as a whole."""
+    """Unit of a folder's pairs: "sentence", or "report" if reports were translated in full."""
     full_reports = (folder / REPORTS).is_file() and not (folder / SENTENCES).is_file()
     return "report" if full_reports else "sentence"
 

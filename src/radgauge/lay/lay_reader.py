@@ -103,7 +103,7 @@ def _built() -> tuple[Lexicon, dict[str, str], frozenset[str]]:
 
 
 def _head(term: str) -> str:
-    """What stands before the paired organ at the end of a term: "fluid around" of "fluid around the lung"."""
+    """Words before the paired organ at the end of a term: "fluid around" of "fluid around the lung"."""
     match = _ORGAN_LAST.fullmatch(term)
     return match["head"] if match else ""
 

@@ -1,4 +1,4 @@
-"""What limits a sentence: how far a denial was seen, where it ends, what a name says beyond its finding."""
+"""Limits of a sentence: how far a denial was seen, where it ends, what a name says beyond its finding."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _STEM = 5
 
 
 def limit_of(reading: ReportReading, mention: Mention) -> str:
-    """How far a denial was seen: radiographic | visible | evidence | "" (flatly denied).
+    """Limit of a denial: radiographic | visible | evidence | "" (flatly denied).
 
     The word stands before the finding ("no visible effusion"), behind it ("no effusion visible", "no fracture of
     the visualized bones") or behind the list that it closes ("no effusion or pneumothorax is seen").
@@ -73,7 +73,7 @@ def limit_of(reading: ReportReading, mention: Mention) -> str:
 
 
 def limit_behind(reading: ReportReading, mention: Mention) -> str:
-    """How far a denial was seen, told behind the finding: radiographic | visible | ""."""
+    """Limit of a denial, stated after the finding: radiographic | visible | ""."""
     end = min(reading.sentences[mention.sentence][1], mention.end + REACH)
     made = (
         m.start
@@ -87,7 +87,7 @@ def limit_behind(reading: ReportReading, mention: Mention) -> str:
 
 
 def is_seen_roughly(sentence: str) -> bool:
-    """Whether a sentence says of its normal or unchanged parts that they are so as far as can be seen.
+    """True if a sentence calls its normal or unchanged parts so as far as can be seen.
 
     >>> is_seen_roughly("the visualized bones are intact."), is_seen_roughly("lungs clear, no effusion visible.")
     (True, False)

@@ -31,7 +31,7 @@ REWRITE, OPPOSITE = "rewrite", "opposite"
 
 @dataclass(frozen=True)
 class Proposed:
-    """What a language model proposed for some sentences."""
+    """Proposals of a language model for some sentences."""
 
     triples: tuple[Triple, ...]  # Those that the reader confirms
     refused: Mapping[str, int]  # Why others were given up -> how many

@@ -106,7 +106,7 @@ def _rewrites(
 
 
 def _differ(readings: Sequence[EverydayReading], findings: Sequence[Findings], index: int, other: int) -> bool:
-    """Whether both readers find another meaning, and not in a degree, a course or one more denial alone."""
+    """True if both readers find another meaning, and not in a degree, a change or one more denial alone."""
     everyday = compare_readings(readings[index], readings[other], strict=True)
     comparison = compare_lay(findings[index], findings[other])
     changed = {difference.attribute for _, _, differences in comparison.changed for difference in differences}

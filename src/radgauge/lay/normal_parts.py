@@ -39,7 +39,7 @@ _OF_CHEST = re.compile(r"\s*(?:of|in) (?:the )?", re.IGNORECASE)
 
 
 class Reserve(NamedTuple):
-    """What a sentence says about all of its normal parts."""
+    """Remarks of a sentence about all of its normal parts."""
 
     otherwise: bool  # True if it excepts what was described
     roughly: bool  # True if it holds as far as can be seen
@@ -153,7 +153,7 @@ def _is_quiet(modifier: Modifier) -> bool:
 
 
 def _how(reading: ReportReading, mention: Mention, part: Mention, count: int) -> str:
-    """How a part is normal; "size" only where the report says no more."""
+    """Kind of normality of a part; "size" only where the report says no more."""
     text = mention.text.lower() + _behind(reading, mention)
     sized = r"\b(?:size|caliber|calibre)\b"
     all_sized = re.search(sized, text) is not None or _subject_sized(reading, mention)

@@ -53,7 +53,7 @@ _NEAR = ("near", "in region of", "in the region of", "in the expected region of"
 
 
 def say_device(sentence: str, words: Mapping[str, Any]) -> str:
-    """What a patient reads of a sentence about a device; "" if it is none or says more.
+    """Plain wording of a sentence about a device; "" if it is none or says more.
 
     >>> from radgauge.lay.language_words import words_of
     >>> say_device("The right PICC tip is in the upper SVC", words_of("en"))  # doctest: +NORMALIZE_WHITESPACE
@@ -344,7 +344,7 @@ _ANY_REGION = frozenset({"any", "general"})
 
 
 def _is_chest(reading: ReportReading, mentions: Sequence[Mention]) -> bool:
-    """Whether a sentence speaks of the chest; one that names no part goes with most of its report."""
+    """True if a sentence is about the chest; one that names no part goes with most of its report."""
     for group in (mentions, reading.mentions):
         named = [regions for mention in group if (regions := _regions(mention)) - _ANY_REGION]
         if named:
@@ -353,7 +353,7 @@ def _is_chest(reading: ReportReading, mentions: Sequence[Mention]) -> bool:
 
 
 def is_about_chest(text: str) -> bool:
-    """Whether most of what a report names is of the chest, the only region whose words were reviewed.
+    """True if most of what a report names is of the chest, the only region whose words were reviewed.
 
     >>> is_about_chest("Small left pleural effusion."), is_about_chest("Gallstones. The liver is fatty.")
     (True, False)
@@ -403,7 +403,7 @@ def _as_term(term: str) -> str:
 
 
 class Arranged(NamedTuple):
-    """What a patient reads: what is said in plain words, each thing once, and what to ask the doctor about."""
+    """Text for a patient: sentences in plain words, without repetition, and what to ask the doctor about."""
 
     said: tuple[PlainSentence, ...]
     asked: tuple[PlainSentence, ...]

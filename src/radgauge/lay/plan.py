@@ -1,4 +1,4 @@
-"""What a professional sentence states, made ready to be said in any language; or why it cannot be.
+"""Plan of a professional sentence: its statements, ready for any language; or why there is none.
 
 The report reader says what stands in the sentence; a plan is only made if every word of it is accounted for, every
 part and every describing word has its place in a statement, and the doubt is worded in a way that is known.
@@ -104,7 +104,7 @@ def account_for_words(
     span: tuple[int, int],
     hedges: Mapping[int, tuple[str, int, int]],
 ) -> None:
-    """Whether every word of a sentence is told by what was read in it.
+    """Check that every word of a sentence is covered by what was read in it.
 
     Args:
         reading: The report.
@@ -372,7 +372,7 @@ def _of_the_parts(statement: Statement, planned: Sequence[Statement]) -> Stateme
 
 
 def _is_roughly(before: str, statement: Statement) -> bool:
-    """Whether what stands before a denied finding says that it holds as far as can be seen."""
+    """True if the words before a denied finding mean that it holds as far as can be seen."""
     subject = re.match(r"\W*(?:the )?(?:visuali[sz]ed|visible|imaged)\b", before) is not None
     return "grossly" in before or (subject and not {"visible", *LIMITS} & set(statement.qualities))
 
@@ -402,7 +402,7 @@ def _is_named_again(statement: Statement, planned: Sequence[Statement], between:
 
 
 def _is_alternative(statement: Statement, made: Sequence[Statement], hedged: bool) -> bool:
-    """Whether doubt comes from "versus" alone, behind a finding that is there: "A with B versus C"."""
+    """True if doubt comes from "versus" alone, after a finding that is there: "A with B versus C"."""
     doubtful = statement.status in hedges_that_refer and not statement.joined
     return bool(made) and doubtful and not hedged
 

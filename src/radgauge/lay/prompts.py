@@ -1,4 +1,4 @@
-"""Which words a language model is asked in for lay texts: shipped prompts, few-shot examples, or the user's own.
+"""Prompts that ask a language model for lay texts: shipped prompts, few-shot examples, or the user's own.
 
 Zhao et al., Layman's RRG (2024), appendix A.1 and A.2 (translate, check) and A.12 with figure 5 (instructions with
 examples, there P2). All wording and all examples here are ours; who wants the paper's to the letter brings a file.

@@ -35,7 +35,7 @@ NO_ANSWER = "no_answer"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a sentence."""
+    """Outcome for a sentence."""
 
     sentence: str  # The professional sentence
     lay: str  # The accepted lay text, or the last one that was tried ("" if there was none)
@@ -89,7 +89,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Refinement:
-    """How lay texts are made and judged."""
+    """Methods of making and judging lay texts."""
 
     translator: Translator  # Writes them
     checks: tuple[str, ...]  # Names out of `CHECKS`; a text must pass all

@@ -1,4 +1,4 @@
-"""What the lay reader and the sentence set know besides the lexicon: rules.toml as a record."""
+"""Knowledge of the lay reader and the sentence set besides the lexicon: rules.toml as a record."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def sentence_set(path: str = "") -> tuple[Pair, ...]:
 
 
 def keeps_meaning(pair: Pair) -> bool:
-    """Whether the lay reader finds the same statements on both sides, and at least one.
+    """True if the lay reader finds the same statements on both sides, and at least one.
 
     >>> keeps_meaning(Pair("No pleural effusion.", "There is fluid around the lung."))
     False

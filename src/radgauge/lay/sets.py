@@ -40,12 +40,12 @@ class Entry:
         return Pair(self.sentence, self.lay)
 
     def is_rejected(self, rejected: frozenset[Pair]) -> bool:
-        """Whether a person rejected the pair, or the one that its lay text comes from."""
+        """True if a person rejected the pair, or the one that its lay text comes from."""
         return self.pair in rejected or (bool(self.same_as) and Pair(self.same_as, self.lay) in rejected)
 
 
 def is_heading(sentence: str) -> bool:
-    """Whether it only names a part of the report; it stays as it is.
+    """True if it only names a part of the report; it stays as it is.
 
     >>> is_heading("IMPRESSION:"), is_heading("Impression: no change.")
     (True, False)
@@ -54,7 +54,7 @@ def is_heading(sentence: str) -> bool:
 
 
 class WrittenSets(NamedTuple):
-    """What `write_sets` wrote."""
+    """Result of `write_sets`."""
 
     pairs: int  # Pairs in the sentence set
     lay_reports: int = 0  # Reports with a whole lay version
@@ -126,7 +126,7 @@ def report_pair(row: Mapping[str, Any]) -> Pair | None:
 
 
 def read_sets(folder: Path) -> tuple[list[Entry], dict[str, str]]:
-    """What `write_sets` wrote: entries and reports."""
+    """Read the output of `write_sets`: entries and reports."""
     path = folder / SENTENCES
     if not path.is_file():
         raise InputError(f"{folder} holds no {SENTENCES}: give the folder of `radgauge lay build`")

@@ -80,5 +80,5 @@ def stop_at_shared_words(statement: Statement, before: Statement, *, between: st
 
 
 def is_change_behind(described: Sequence[Modifier], mention: Mention) -> bool:
-    """Whether a word of change stands behind the finding that it describes."""
+    """True if a word of change follows the finding that it describes."""
     return any(m.role == "change" and m.start >= mention.end for m in described)

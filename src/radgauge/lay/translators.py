@@ -1,4 +1,4 @@
-"""Who writes the lay sentences: the embedded writer, or a language model on a server that the user names."""
+"""Writers of lay sentences: the embedded writer, or a language model on a server that the user names."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class LlmTranslator:
         return self._ask("revise", items, lambda item: dict(zip(names, item, strict=True)))
 
     def check(self, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """What the model makes of each pair."""
+        """Return the model's result for each pair."""
         return self._ask("check", pairs, lambda item: {"report": item[0], "plain": item[1]})
 
     def _ask(self, task: str, items: Sequence[Item], shown: Callable[[Item], object]) -> list[Outcome]:

@@ -38,7 +38,7 @@ def say(statements: Sequence[Statement], words: Words) -> str:
 
 
 def _goes_with(a: Statement, b: Statement, words: Words) -> bool:
-    """Whether two statements share one sentence: denials, alternatives, parts that are normal alike."""
+    """True if two statements share one sentence: denials, alternatives, parts that are normal alike."""
     if a.kind != b.kind:
         return False
     if a.kind in ("normal", "same"):
@@ -325,7 +325,7 @@ def _measure(sizes: Sequence[float], words: Words) -> str:
 
 
 def _where(statement: Statement, entry: Mapping[str, Any], words: Words) -> str:
-    """Where a finding is; its own home if the report says no more than that."""
+    """Location of a finding; its own home if the report says no more than that."""
     lexicon, location_words = load_lexicon(), words["place"]
     home = entry["home"]
     implied = lexicon[statement.concept].location if statement.concept in lexicon else ()

@@ -1,4 +1,4 @@
-"""What a rater may do: every action checked against the design and the texts before it is written."""
+"""Actions of raters: each is checked against the design and the texts before it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What raters said, by study and system: from the blinded answers and the key of the study to numbers."""
+"""Answers of raters, by study and system: from the blinded answers and the key of the study to numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sees what: the cases of a rater in their order, and what of each case never changes for one rater."""
+"""Assignment of cases: those of a rater in their order, and what of each never changes for one rater."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from radgauge.study.views import Place
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What of a case never changes, for one rater."""
+    """Constants of a case for one rater."""
 
     check: ActionCheck
     systems: tuple[str, ...]
@@ -60,7 +60,7 @@ def places(connection: sqlite3.Connection, person_id: str, *, design: Design) ->
 
 
 def is_locked(connection: sqlite3.Connection, person_id: str, *, design: Design) -> bool:
-    """Whether a training case is still to be submitted before the others."""
+    """True if a training case is still to be submitted before the others."""
     if not design.training_required or not design.training:
         return False
     rows = connection.execute(

@@ -27,7 +27,7 @@ _ANCHOR = re.compile(r"([0-9]{1,15})\.([0-9]{1,9})\.([0-9a-f]{32})")
 
 @dataclass(frozen=True, slots=True)
 class StudyCheck:
-    """What a check found."""
+    """Result of a check."""
 
     events: int  # How many there are
     states: int  # How many states were replayed

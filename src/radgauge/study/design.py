@@ -107,7 +107,7 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What raters see and are asked.
+    """Display and questions of a study.
 
     Attributes:
         version: Hash of all of it; every event carries the one that it was made under.

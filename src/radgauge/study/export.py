@@ -44,7 +44,7 @@ _ORACLES = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: the files, how many rows or studies, what a reader should know, and the study's anchor."""
+    """Result of an export: the files, number of rows or studies, notes for the reader, and the study's anchor."""
 
     files: tuple[Path, ...]
     rows: int
@@ -102,7 +102,7 @@ def export_study(
 
 
 def provenance(store: Store, *, form: str, notes: Sequence[str], proof: StudyCheck) -> dict[str, Any]:
-    """How an export came about: study, design, seed, sampling, what was read, the last event and the anchor."""
+    """Return the origin of an export: study, design, seed, sampling, inputs, the last event and the anchor."""
     settings = {key: value for key, value in store.about.items() if key not in ("secret", "blinding", "notes")}
     people = [asdict(person) for person in store.people() if person.role != "organiser"]
     return {

@@ -22,7 +22,7 @@ ADJUDICATED = "adjudicated"
 
 
 def study_judgments(path: Path | str, *, adjudicated: bool = False) -> Judgments:
-    """What the raters of a study have submitted so far.
+    """Return the judgments submitted so far.
 
     The events are replayed first. A candidate that a rater has not submitted, or could not judge, is not judged by
     this rater (NaN).

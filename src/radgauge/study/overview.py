@@ -16,7 +16,7 @@ from radgauge.study.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one person is; training cases are not counted."""
+    """Progress of one person; training cases are not counted."""
 
     person: str  # Id
     name: str
@@ -34,7 +34,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Agreeing:
-    """How well raters agree on one question so far, over candidates that at least two of them have submitted."""
+    """Agreement of raters on one question so far, over candidates that at least two of them have submitted."""
 
     question: str  # Field, or "errors: total", "errors: significant"
     nominal: bool  # True if answers are names and not numbers
@@ -72,7 +72,7 @@ class Disagreement:
 
 
 def progress(store: Store) -> tuple[Progress, ...]:
-    """How far raters and adjudicators are."""
+    """Progress of raters and adjudicators."""
     last: dict[str, str] = {}
     for event in store.events():
         last[event.person] = event.time
@@ -181,7 +181,7 @@ def disagreements(store: Store, *, question: str | None = None, max_items: int =
 
 
 def assistance_effects(store: Store, *, resamples: int = 1000, seed: int = 0) -> tuple[AssistanceEffect, ...]:
-    """Whether suggestions change what raters say, and how long they take; empty if nobody has both kinds."""
+    """Estimate the effect of suggestions on answers and time; empty if nobody has both kinds."""
     judged = list(submitted(store))
     helped = {(judgment.case, judgment.person.name): judgment.assisted for judgment in judged}
     cells: dict[str, list[tuple[str, str, float]]] = {

@@ -1,4 +1,4 @@
-"""Who takes part: raters, adjudicators, the organiser; and the tokens that let them in.
+"""Participants: raters, adjudicators, the organiser; and the tokens that let them in.
 
 A token is 256 random bits. The study keeps its SHA-256, which is enough to recognise it and of no use to whoever
 reads the file: there is nothing to guess that a slow hash would have to protect.

@@ -1,4 +1,4 @@
-"""How large a study must be: interval widths by simulation from an earlier study.
+"""Sample size of a study: interval widths by simulation from an earlier study.
 
 The earlier ratings are taken apart into what a case deserves, how strict each rater is, and what is left (two-way
 random effects). A new study draws studies with all their candidates from the earlier ones, shrinks their means to
@@ -49,7 +49,7 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a study of each size would give."""
+    """Expected results of each study size."""
 
     statistic: Statistic  # What the interval is of
     target: str  # What radiologists said

@@ -1,4 +1,4 @@
-"""Which studies raters see: at random, or from strata by a column of the reports or of their scores."""
+"""Sampling of studies for raters: at random, or from strata by a column of the reports or of their scores."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def sample_studies(
 
 
 def shares(sizes: Sequence[int], number: int, *, equal: bool = False) -> list[int]:
-    """How many to draw of strata of these sizes: largest remainders, none more than there are.
+    """Number to draw of strata of these sizes: largest remainders, none more than there are.
 
     >>> shares([60, 30, 10], 10), shares([60, 30, 1], 9, equal=True)
     ([6, 3, 1], [4, 4, 1])

@@ -199,7 +199,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def about(connection: sqlite3.Connection) -> dict[str, Any]:
-    """What the study says of itself."""
+    """Metadata of the study."""
     return {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM about")}
 
 

@@ -1,4 +1,4 @@
-"""Who signed a plain text: the answers of a study with the design `lay` as decisions on leaflets."""
+"""Signatures of plain texts: the answers of a study with the design `lay` as decisions on leaflets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RELEASE, MATCH, RIGHT = "release", "sentence_match", "right"
 
 
 def study_decisions(path: Path | str) -> list[dict[str, Any]]:
-    """What radiologists decided about the plain texts of a study.
+    """Return radiologists' decisions about the plain texts of a study.
 
     The events are replayed first. Only submitted cases count, and only candidates for which the question whether
     the text may go to the patient was answered. A text that is called right with a sentence that does not match is
@@ -64,7 +64,7 @@ def _reason(answers: Mapping[str, Any]) -> str:
 
 
 def _objection(answers: Mapping[str, Any]) -> str:
-    """What speaks against a signature in the signer's own answers."""
+    """Reason against a signature in the signer's own answers."""
     wrong = [int(unit) + 1 for unit, answer in answers.get(MATCH, {}).items() if answer.get("choice") == "no"]
     if wrong:
         return f"signed, but sentence {min(wrong)} is said not to match the report"
@@ -74,6 +74,6 @@ def _objection(answers: Mapping[str, Any]) -> str:
 
 
 def _when(store: Store, judged: Judged) -> str:
-    """When the case was submitted last."""
+    """Time of the last submission."""
     events = store.events(person_id=judged.person.id, case=judged.case)
     return max(event.time for event in events if event.kind == "submit")

@@ -1,4 +1,4 @@
-"""What a rater has answered on a case: derived from events by replaying them.
+"""Answers of a rater on a case: derived from events by replaying them.
 
 Candidates are addressed by their blinded label ("A", "B"); "" stands for the case as a whole. Answers are
 
@@ -46,7 +46,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class CaseState:
-    """Where a rater stands on a case."""
+    """State of a rater's case."""
 
     version: int = 0  # How many versioned events lie behind it; an action names the version that it was based on
     # Label -> field -> answer, as the module says
@@ -211,7 +211,7 @@ def counts_of(design: Design, state: CaseState, *, label: str, field: Field) -> 
 
 
 def problems(design: Design, candidates: Sequence[Shown], *, state: CaseState) -> list[Problem]:
-    """What keeps a case from being submitted; nothing where the rater cannot judge."""
+    """Reasons why a case cannot be submitted; none where the rater cannot judge."""
     if "" in state.cannot_judge:
         return []
     refusals: list[Problem] = []

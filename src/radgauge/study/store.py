@@ -47,7 +47,7 @@ from radgauge.study.views import Action, Answered, CaseView, Place, Recorded, St
 def feedback_on(
     design: Design, training: Mapping[str, Any], *, systems: Sequence[str], state: CaseState
 ) -> dict[str, Any]:
-    """What a rater is told after a training case.
+    """Return the feedback after a training case.
 
     Args:
         design: Of the study.
@@ -247,11 +247,11 @@ class Store:
         return Path(assigned.images[number])
 
     def action_check(self, person_id: str, case: str) -> ActionCheck:
-        """What an action of a rater on a case is checked with."""
+        """Return the check of a rater's actions on a case."""
         return self._assignment(person_id, case).check
 
     def state(self, person_id: str, case: str) -> CaseState:
-        """Where a rater stands on a case."""
+        """State of a rater's case."""
         with self._reading() as connection:
             row = connection.execute(
                 'SELECT state FROM states WHERE person = ? AND "case" = ?', (person_id, case)
@@ -264,7 +264,7 @@ class Store:
         return dict(zip(labels(len(assigned.systems)), assigned.systems, strict=True))
 
     def others(self, person_id: str, case: str) -> tuple[Answered, ...]:
-        """What the raters said of a case, in the asker's labels; Refused unless the asker adjudicates."""
+        """Answers of the raters on a case, in the asker's labels; Refused unless the asker adjudicates."""
         if self.person(person_id).role != "adjudicator":
             raise Refused("only an adjudicator sees the answers of others")
         own = {system: label for label, system in self.key(person_id, case).items()}
@@ -349,7 +349,7 @@ class Store:
         return Recorded(seq, after)
 
     def is_ready(self, person_id: str) -> bool:
-        """Whether a rater has said that the instructions are read."""
+        """True if a rater has confirmed reading the instructions."""
         with self._reading() as connection:
             row = connection.execute(
                 "SELECT 1 FROM events WHERE person = ? AND kind = 'ready' LIMIT 1", (person_id,)

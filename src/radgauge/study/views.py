@@ -1,4 +1,4 @@
-"""What goes into a store and comes out of it: actions of raters, and cases as one of them sees them."""
+"""Input and output of a store: actions of raters, and cases as one of them sees them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Stale(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a rater does."""
+    """Action of a rater."""
 
     case: str  # Key of the case; "" for `ready`
     kind: str  # set, add, change, remove, copy, cannot_judge, can_judge, submit, reopen, undo, time or ready
@@ -71,7 +71,7 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What another rater said of a case, in the labels of the one who asks; for adjudicators."""
+    """Answers of another rater on a case, in the labels of the one who asks; for adjudicators."""
 
     person: Person
     state: CaseState

@@ -52,7 +52,7 @@ class Checkpoint:
 
     @property
     def pinned(self) -> bool:
-        """Whether the revision names a commit, and so the same content for ever."""
+        """True if the revision names a commit, and so the same content for ever."""
         return len(self.revision) == 40
 
 
@@ -78,7 +78,7 @@ def checkpoint(name: str) -> Checkpoint:
 
 
 def located(name: str) -> str:
-    """Where a checkpoint of the catalogue is, by its name or hub id, else its pinned id; other names as they are.
+    """Path of a checkpoint of the catalogue, by its name or hub id, else its pinned id; other names as they are.
 
     >>> located("my/encoder"), located("embedded")
     ('my/encoder', 'embedded')
@@ -122,7 +122,7 @@ def models_dir() -> Path:
 
 
 def places_of(entry: Checkpoint) -> list[Path]:
-    """Where a checkpoint is looked for, whether it is there or not; stars stand for any version."""
+    """Paths at which a checkpoint is looked for, whether it is there or not; stars match any version."""
     leaf = entry.file or entry.repo.rpartition("/")[2]
     snapshots = hub_cache() / f"models--{entry.repo.replace('/', '--')}" / "snapshots"
     own = [models_dir() / leaf]
@@ -136,7 +136,7 @@ def places_of(entry: Checkpoint) -> list[Path]:
 
 
 def find(entry: Checkpoint) -> Path | None:
-    """Where the checkpoint is on this machine; None if it is nowhere."""
+    """Path of the checkpoint on this machine; None if there is none."""
     for location in places_of(entry):
         for path in _expand(location):
             if path.is_file() and entry.file:
@@ -163,7 +163,7 @@ def content_hash(path: Path, *, like: str) -> str:
 
 
 def _is_complete(folder: Path, entry: Checkpoint) -> bool:
-    """Whether weights are there where weights are needed: a folder may hold the vocabulary only."""
+    """True if weights are there where weights are needed: a folder may hold the vocabulary only."""
     if "*.safetensors" not in entry.patterns:
         return True
     return any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
@@ -184,7 +184,7 @@ def _user_cache() -> Path:
 
 
 def hub_cache() -> Path:
-    """Where huggingface_hub keeps what it fetched."""
+    """Cache folder of huggingface_hub."""
     if chosen := os.environ.get("HF_HUB_CACHE"):
         return Path(chosen)
     return Path(os.environ.get("HF_HOME", _user_cache() / "huggingface")) / "hub"

@@ -78,7 +78,7 @@ def checkpoint_folder(model: str) -> Path:
 
 
 def _in_catalogue(name: str) -> Path | None:
-    """Where a checkpoint of radgauge's own list is, fetched if need be; None if its weights are not listed."""
+    """Path of a checkpoint of radgauge's own list, fetched if need be; None if its weights are not listed."""
     for entry in CHECKPOINTS:
         if entry.repo == name and "*.safetensors" in entry.patterns:  # others are vocabularies alone
             return find(entry) or fetch(entry)

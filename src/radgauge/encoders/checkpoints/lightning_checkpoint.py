@@ -92,7 +92,7 @@ class Inert(dict[Any, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where a tensor lies in the archive."""
+    """Position of a tensor in the archive."""
 
     key: str
     kind: str
@@ -180,7 +180,7 @@ class _Reader(pickle.Unpickler):
         self._path = path
 
     def find_class(self, module: str, name: str) -> Any:
-        """What a name in the pickle stands for."""
+        """Resolve a name in the pickle."""
         if module == "collections" and name in ("OrderedDict", "defaultdict"):
             return _mapping
         if module == "torch._utils" and name in ("_rebuild_tensor_v2", "_rebuild_tensor"):

@@ -118,7 +118,7 @@ def _timm(name: str, settings: Mapping[str, Any], *, where: Path) -> tuple[int, 
 
 
 def _encoder_folder(folder: Path, name: str) -> Path:
-    """Where the sizes (config.json) of the text encoder are: beside the weights, or where encoders are found."""
+    """Folder of the text encoder's sizes (config.json): next to the weights, or where encoders are found."""
     leaf = name.rpartition("/")[2]
     for path in (folder / leaf, folder.parent / leaf):
         if (path / "config.json").is_file():

@@ -27,7 +27,7 @@ _LARGEST_WEIGHTS = 1 << 32  # bytes; the largest published network has a third o
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """What an archive holds."""
+    """Content of an archive."""
 
     where: str  # The archive, for messages
     encoder: str  # Hub id of the transformer whose vocabulary and sizes the network uses

@@ -138,7 +138,7 @@ def read_weights(path: Path) -> dict[str, Any]:
 
 
 def read_tensors(source: Path | BytesIO, *, where: str) -> dict[str, Any]:
-    """What PyTorch stored in a file, if it is tensors and plain values.
+    """Read a file of PyTorch, if it is tensors and plain values.
 
     Args:
         source: The file, or its content.
@@ -177,7 +177,7 @@ def _refuse_compressed(source: Path | BytesIO, where: str) -> None:
 
 
 def reason(error: Exception) -> str:
-    """What an error of another library says, as one short line."""
+    """Return another library's error message as one short line."""
     if isinstance(error, EOFError) and not str(error):
         return "an empty file"
     # what PyTorch says of a file that was cut depends on where
@@ -222,7 +222,7 @@ def check_keys(stored: Mapping[str, Any], expected: Mapping[str, Any], *, where:
 
 
 def _finite(values: Any) -> bool:
-    """Whether all numbers are finite; some at a time, because the comparison takes as much memory again."""
+    """True if all numbers are finite; some at a time, because the comparison takes as much memory again."""
     if not values.is_floating_point():
         return True
     return all(bool(part.isfinite().all()) for part in values.reshape(-1).split(_NUMBERS_AT_ONCE))

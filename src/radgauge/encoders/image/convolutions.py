@@ -52,7 +52,7 @@ class Network:
 
     @property
     def width(self) -> int:
-        """How many numbers a picture becomes."""
+        """Number of features per image."""
         return 2 * sum(len(self.layers[number].weight) for number in (*self.taps, -1))
 
 
@@ -86,7 +86,7 @@ def unpack(parts: Any) -> Network:
 
 
 def run(network: Network, pictures: Vectors) -> Vectors:
-    """What the network makes of pictures.
+    """Run the network on images.
 
     Args:
         network: The layers.
@@ -150,7 +150,7 @@ def _deviations(field: Vectors) -> Vectors:
 
 
 def _finish(convolve: Callable[[], Vectors], layer: Layer, into: Vectors, added: Vectors | None) -> None:
-    """What follows a convolution, written where the next layer reads it."""
+    """Apply the rest of a layer, written where the next layer reads it."""
     values = convolve().reshape(into.shape)
     values += layer.bias
     if layer.clipped:

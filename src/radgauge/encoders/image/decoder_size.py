@@ -11,7 +11,7 @@ _COUNTS = ("width", "layers", "heads", "slots", "narrow", "longest")
 
 @dataclass(frozen=True, kw_only=True)
 class DecoderSize:
-    """What is chosen of the network's sizes; the rest follows from the data."""
+    """Chosen sizes of the network; the rest follows from the data."""
 
     width: int = 128  # Of a token's vector
     layers: int = 2

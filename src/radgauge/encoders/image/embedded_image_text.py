@@ -39,7 +39,7 @@ _MIDDLE, _SPREAD = 127.0, 128.0  # grey values as EfficientNet-lite's starting w
 
 @dataclass(frozen=True, eq=False)
 class ImageText:
-    """What a file holds."""
+    """Content of a file."""
 
     network: Network  # The image side: from pictures to means
     side: PictureSide  # The image side: from means to vectors
@@ -178,7 +178,7 @@ class EmbeddedImageText:
         return self.look(images)[:, : -len(SIGNS)]
 
     def seen(self, row: Vectors) -> Seen:
-        """What a row of `look` says."""
+        """Interpret a row of `look`."""
         signs = dict(zip(SIGNS, map(float, row[-len(SIGNS) :]), strict=True))
         return Seen(row[: -len(SIGNS)], view_of(signs["view"]), self._model.side.objection(signs))
 
@@ -228,7 +228,7 @@ def _resized(image: Grey, height: int, width: int) -> Grey:
 
 
 def picture_numbers(network: Network, squares: NDArray[np.uint8], *, threads: int = 0) -> Vectors:
-    """What the network makes of squares, several at a time, each picture by one thread.
+    """Return the network's features of squares, several at a time, each image by one thread.
 
     Args:
         network: The layers.

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class EncoderFacts:
-    """What is known of an encoder."""
+    """Facts about an encoder."""
 
     name: str  # As its paper calls it
     setting: str  # What `vlscore:encoder=` takes

@@ -236,7 +236,7 @@ def image_text_encoder(
 
 
 def is_embedded(name: str) -> bool:
-    """Whether a setting names a network in radgauge's own format: the one that ships, or a file of a user's."""
+    """True if a setting names a network in radgauge's own format: the one that ships, or a file of a user's."""
     if name == EMBEDDED:
         return True
     if name in _REGISTERED:
@@ -251,7 +251,7 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What `radgauge fit vlscore` learned."""
+    """Result of `radgauge fit vlscore`."""
 
     encoder: str  # Name of the encoder that the areas belong to
     views: str  # How several images of a study were treated: a policy of `vlscore:views=`
@@ -292,7 +292,7 @@ def read_calibration(path: Path, *, encoder: Named, views: str) -> dict[str, flo
 def image_vectors(
     paths: Sequence[Path], encoder: ImageTextEncoder, *, reading: Readings
 ) -> list[Seen | Unreadable]:
-    """What the encoder sees in each file, or why it sees nothing; equal files are embedded once, over all runs."""
+    """Embed each image file, or return why it cannot be; equal files are embedded once, over all runs."""
     keys = {path: reading.once(("digest", path), partial(_digest, path)) for path in dict.fromkeys(paths)}
     files = {key: path for path, key in keys.items() if isinstance(key, str)}
     hashes = list(files)
@@ -307,7 +307,7 @@ def image_vectors(
 def study_vectors(
     studies: Sequence[Sequence[Path]], encoder: ImageTextEncoder, *, reading: Readings
 ) -> list[list[Seen | Unreadable]]:
-    """What is seen in each study's images, the first (frontal) one first; the further ones by `side_view`."""
+    """Embed each study's images, the first (frontal) one first; the further ones by `side_view`."""
     side = (
         (getattr(encoder, "side_view", None) or encoder) if any(len(paths) > 1 for paths in studies) else encoder
     )

@@ -126,7 +126,7 @@ def squared(picture: Grey, size: int, *, resize: str) -> Grey:
 
 @dataclass(frozen=True)
 class _Settings:
-    """What the checkpoint says of itself; the defaults are those of the published one."""
+    """Settings in the checkpoint; the defaults are those of the published one."""
 
     bert: str
     layers: int

@@ -50,7 +50,7 @@ class Direction:
 
 @dataclass(frozen=True, eq=False)
 class ViewLayer:
-    """What is learned for one view."""
+    """Learned layer of one view."""
 
     centre: Vectors
     spread: Vectors
@@ -64,7 +64,7 @@ class ViewLayer:
         return standardised
 
     def distance(self, numbers: Vectors) -> Vectors:
-        """How much of each picture the components do not explain, as a multiple of what is usual."""
+        """Residual of each image that the components do not explain, as a multiple of what is usual."""
         scaled = self.scaled(numbers)
         rest = scaled - (scaled @ self.basis) @ self.basis.T
         distances: Vectors = (rest**2).mean(axis=1) / np.float32(self.unlike)

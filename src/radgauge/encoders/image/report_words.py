@@ -1,4 +1,4 @@
-"""Which words a report will have, from the numbers of its study's pictures: a ridge regression, in numpy.
+"""Predict a report's words from the features of its study's images: a ridge regression, in numpy.
 
 Every word that enough training reports have is a target of its own (does the report have it?), whatever language
 or register the reports are written in. What the regression says of a training study is what it would say if that

@@ -157,7 +157,7 @@ def _store(cache: Path, keys: list[str], numbers: Rows, contrast: Rows) -> None:
 
 
 def _stored(cache: Path | str | None) -> dict[str, tuple[Rows, float]]:
-    """What earlier runs kept; a file that cannot be read is as if it were not there."""
+    """Load what earlier runs cached; a file that cannot be read counts as missing."""
     features: dict[str, tuple[Rows, float]] = {}
     if cache is None or not Path(cache).is_dir():
         return features

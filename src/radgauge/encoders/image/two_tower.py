@@ -233,12 +233,12 @@ class TwoTower:
 
     @property
     def unit_length(self) -> bool:
-        """Whether vectors have length one."""
+        """True if vectors have length one."""
         return bool(self._wiring().get("unit", True)) if self.unit is None else self.unit
 
     @property
     def constant(self) -> float | None:
-        """What the file that wires a ResNet and a BERT says; not known for others."""
+        """Constant in the file that wires a ResNet and a BERT; None for others."""
         stated = self._wiring().get("constant")
         return None if stated is None else float(stated)
 

@@ -93,7 +93,7 @@ def run_batches(
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a batch failed for want of memory, on a device or on the processor."""
+    """True if a batch failed for want of memory, on a device or on the processor."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     message = str(error)

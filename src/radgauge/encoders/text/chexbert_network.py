@@ -29,7 +29,7 @@ _SPACE = re.compile(r"\s+")
 
 
 class ChexbertReading(NamedTuple):
-    """What CheXbert says of one text: a class per condition (0 blank, 1 positive, 2 negative, 3 uncertain)
+    """Output of CheXbert for a text: a class per condition (0 blank, 1 positive, 2 negative, 3 uncertain)
     and the last layer's first position."""
 
     classes: tuple[int, ...]

@@ -349,7 +349,7 @@ def _names(dataset: str, layers: int) -> dict[str, str]:
 
 
 def _shapes(archive: Archive, hidden: int, names: dict[str, str], torch: Any) -> dict[str, Any]:
-    """What shape each weight must have, by its name in the archive."""
+    """Shape required of each weight, by its name in the archive."""
     span = 2 * hidden + archive.feature_size
     inputs = {"ner": span, "pruner": span, "relation": 3 * span}
     outputs = {"ner": len(archive.ner_labels) - 1, "pruner": 1, "relation": len(archive.relation_labels)}
@@ -364,7 +364,7 @@ def _shapes(archive: Archive, hidden: int, names: dict[str, str], torch: Any) ->
 
 
 def _is_bare(folder: Path) -> bool:
-    """Whether a tokenizer of transformers' plain class, such as ModernBERT's, puts no markers around ids.
+    """True if a tokenizer of transformers' plain class, such as ModernBERT's, puts no markers around ids.
 
     Named by its own file, since it is the class in transformers 4, which the authors' code runs on, that counts.
     """

@@ -58,7 +58,7 @@ class FlatBert(FlatEncoder):
 
 
 def is_plain_bert(network: Any) -> bool:
-    """Whether a transformers model is one that `FlatBert` computes: BERT or RoBERTa as first published."""
+    """True if a transformers model is one that `FlatBert` computes: BERT or RoBERTa as first published."""
     config = network.config
     return (
         config.model_type in _KINDS

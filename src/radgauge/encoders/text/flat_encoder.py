@@ -1,4 +1,4 @@
-"""What BERT, RoBERTa, DeBERTa and MPNet share when texts are laid end to end: no padding, and no more of the last
+"""Common base of BERT, RoBERTa, DeBERTa and MPNet on packed sequences: no padding, and no more of the last
 layer than is asked for.
 
 The sums are those of the transformers library, whose weights are taken over; only their order of execution
@@ -58,7 +58,7 @@ class FlatEncoder(ABC):
 
     @abstractmethod
     def _embedded(self, ids: Any, batch: Sequence[Sequence[int]], runs: Sequence[Run]) -> Any:
-        """What goes into the first layer, a row per token."""
+        """Input of the first layer, a row per token."""
 
     @abstractmethod
     def _attended(self, q: Any, k: Any, v: Any, number: int) -> Any:
@@ -72,11 +72,11 @@ class FlatEncoder(ABC):
         """
 
     def _behind(self, x: Any, embedded: Any, number: int, runs: Sequence[Run]) -> Any:
-        """What an architecture does to the output of a layer before the next one sees it."""
+        """Transform a layer's output as the architecture does before the next one sees it."""
         return x
 
     def _cut_last(self) -> bool:
-        """Whether the last layer may be computed for first positions alone."""
+        """True if the last layer may be computed for first positions alone."""
         return True
 
     def encode(

@@ -36,7 +36,7 @@ _CENTRE, _SPREAD = 3.0, 0.5  # of the logarithms of sizes, so that all parts of 
 
 @dataclass(frozen=True)
 class ReportSketch:
-    """How long the blocks are."""
+    """Sizes of the blocks."""
 
     # Places for words, pairs of words, entities, relations and claims; blocks at the end may be left out, and one
     # of size 0 is
@@ -69,7 +69,7 @@ class ReportSketch:
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), np.float32)
 
     def empty(self, vectors: Vectors) -> NDArray[np.bool_]:
-        """Which rows hold nothing: no block found anything in the text.
+        """True for rows that hold nothing: no block found anything in the text.
 
         >>> claims = ReportSketch(CLAIMS)
         >>> claims.empty(claims.vectors(["No effusion.", "Please see above."], reading=Readings())).tolist()
@@ -107,7 +107,7 @@ class ReportSketch:
 
 
 def _items(name: str, texts: Sequence[str], reading: Readings) -> list[dict[Hashable, float]]:
-    """What each text has of a block, with its weight."""
+    """Items of each text in a block, with their weights."""
     if name in ("words", "pairs"):
         tokens = reading.of(TokenReader("cxr"), texts)
         return [

@@ -46,7 +46,7 @@ class FlatMpnet(FlatBert):
         return self.torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
 
     def _bias(self, length: int) -> Any:
-        """What is added to the scores of texts of a length, (heads, queries, keys)."""
+        """Bias added to the scores of texts of a length, (heads, queries, keys)."""
         if length not in self._biases:
             if len(self._biases) == _LENGTHS_KEPT:
                 self._biases.clear()
@@ -56,7 +56,7 @@ class FlatMpnet(FlatBert):
 
 
 def is_plain_mpnet(network: Any) -> bool:
-    """Whether a transformers model is one that `FlatMpnet` computes: MPNet as published."""
+    """True if a transformers model is one that `FlatMpnet` computes: MPNet as published."""
     config = network.config
     return (
         config.model_type == "mpnet"
@@ -177,7 +177,7 @@ class FlatDeberta(FlatEncoder):
         return made.as_strided(shape, strides, made.storage_offset() + length - 1)
 
     def _window(self, length: int) -> tuple[int, Any]:
-        """How far from 0 the distances of a length go; and the columns of far ones, as several share a vector."""
+        """Maximum distance from 0 at a length; and the columns of far ones, as several share a vector."""
         if length not in self._windows:
             torch = self.torch
             distance = torch.arange(1 - length, length)
@@ -229,7 +229,7 @@ def bucket_of(distance: Any, *, buckets: int, max_distance: int) -> Any:
 
 
 def is_plain_deberta(network: Any) -> bool:
-    """Whether a transformers model is one that `FlatDeberta` computes: DeBERTa v2 or v3 as published."""
+    """True if a transformers model is one that `FlatDeberta` computes: DeBERTa v2 or v3 as published."""
     config = network.config
     if config.model_type != "deberta-v2" or not hasattr(network, "encoder") or not hasattr(network, "embeddings"):
         return False
@@ -244,7 +244,7 @@ def is_plain_deberta(network: Any) -> bool:
 
 
 def can_be_flat(network: Any) -> bool:
-    """Whether a transformers model is one that runs here without padding."""
+    """True if a transformers model is one that runs here without padding."""
     return is_plain_bert(network) or is_plain_deberta(network) or is_plain_mpnet(network)
 
 

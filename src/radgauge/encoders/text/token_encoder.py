@@ -99,7 +99,7 @@ def _owner(encoder: str) -> str:
 
 
 def _windows(size: int, limit: int, long: str) -> tuple[list[tuple[int, int]], int]:
-    """Which tokens each pass reads, and how many are left out.
+    """Tokens that each pass reads, and number left out.
 
     >>> _windows(10, 4, "windows")
     ([(0, 4), (2, 6), (4, 8), (6, 10)], 0)
@@ -184,7 +184,7 @@ def _load(model: str, layer: int, device: str) -> _Network:
 
 
 def _positions(config: Any) -> int:
-    """How many positions the network has; RoBERTa's begin after the padding id."""
+    """Number of positions of the network; RoBERTa's begin after the padding id."""
     positions = getattr(config, "max_position_embeddings", None) or 1 << 30
     if config.model_type in ("roberta", "xlm-roberta", "camembert"):
         positions -= config.pad_token_id + 1

@@ -37,12 +37,12 @@ class TokenVectors(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing but markers is there."""
+        """True if there are only markers."""
         return not self.counted.any()
 
 
 class Baseline(NamedTuple):
-    """What unrelated texts score: precision, recall, F1."""
+    """Scores of unrelated texts: precision, recall, F1."""
 
     name: str
     values: NDArray[np.float64]

@@ -20,7 +20,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How reports are made."""
+    """Settings of writing."""
 
     source: Annotated[
         Literal["auto", "network", "retrieval", "both"],

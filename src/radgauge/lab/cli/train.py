@@ -64,7 +64,7 @@ def image_text_cli(
 
 
 def _matching_table(trained: TrainedImageText) -> Table:
-    """How well pictures find their reports, and reports their pictures."""
+    """Tabulate the retrieval of reports by images, and vice versa."""
     from radgauge.core.wording import number
     from radgauge.render.tables import Column, table
 

@@ -22,7 +22,7 @@ IN_SUMMARY = ("kind", "share", "split", "background", "unordered", "seed")
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """Which pairs are built."""
+    """Choice of pairs."""
 
     kind: Annotated[Literal["top", "best"], "The best pairs, or each report's best."] = "top"
     share: Annotated[float, "Share of all pairs that 'top' keeps."] = 0.1
@@ -147,7 +147,7 @@ def _pair_blocks(summary: dict[str, Any]) -> list[o.Block]:
 
 @dataclass(frozen=True, slots=True)
 class PaceSettings:
-    """What differs from the usual training of the encoder."""
+    """Changes to the usual training of the encoder."""
 
     epochs: Annotated[int | None, "Maximum number of epochs."] = None
     patience: Annotated[int | None, "Epochs without a better tau."] = None

@@ -23,7 +23,7 @@ Replace = Annotated[bool, "Replace a file that is there already."]
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """Which studies are learned from."""
+    """Choice of training studies."""
 
     section: Annotated[Literal["findings", "impression", "both", "whole"] | None, "Part of the reports."] = None
     split: Annotated[str | None, "Only this split."] = None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """How reports are annotated without people (RaTEScore, appendix A.2)."""
+    """Annotation of reports without people (RaTEScore, appendix A.2)."""
 
     proposer: Annotated[
         Literal["reader", "llm"], "Who proposes entities: the report reader, or the language model of --llm."

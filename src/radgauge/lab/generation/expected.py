@@ -48,7 +48,7 @@ _AT_ONCE = 10  # reports of the pool that are compared between two words of prog
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What every report of the pool gains."""
+    """Gain of every report of the pool."""
 
     reports: tuple[str, ...]  # The pool; the strongest constant report, which is a whole training report, first
     means: Matrix  # Mean gain over the training studies
@@ -250,7 +250,7 @@ def _best(tables: Sequence[Matrix], number: int) -> list[int]:
 
 
 def _stored(file: Path, fingerprint: str) -> Expected | None:
-    """What an earlier run kept; None where it is not there, damaged, or of something else."""
+    """Load an earlier run's result; None if it is not there, damaged, or of something else."""
     try:
         facts, arrays = load_arrays(file)
         if facts["fingerprint"] == fingerprint:

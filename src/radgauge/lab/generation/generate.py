@@ -35,7 +35,7 @@ ENDINGS = (".jsonl", ".csv")
 
 @dataclass(frozen=True)
 class GenerateSettings:
-    """How reports are made; part of the signature."""
+    """Settings of generation; part of the signature."""
 
     # Whose reports are candidates: the network's own, those of similar training studies, or both
     source: Source = "network"
@@ -252,7 +252,7 @@ def best_constants(
 
 
 def constant_names(gain: str) -> tuple[str, str]:
-    """What the two systems of `best_constants` are called."""
+    """Names of the two systems of `best_constants`."""
     more = "or sentence" if gain in SINGLE else "and a sentence"
     return f"best constant, {gain}", f"best constant {more}, {gain}"
 
@@ -283,7 +283,7 @@ def write_candidates(
 
 
 def check_candidates_path(path: Path, *, replace: bool) -> None:
-    """Whether candidates can be written there: asked before the work, not after it."""
+    """Check that candidates can be written there, before the work and not after it."""
     if path.suffix not in ENDINGS:
         raise UsageError(f"candidates are written as {' or '.join(ENDINGS)}, got {path.name!r}")
     check_folder(path)

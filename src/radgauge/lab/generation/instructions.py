@@ -91,7 +91,7 @@ def write_instructions(path: Path | str, records: Iterable[Mapping[str, Any]], *
 
 
 def check_instructions_path(path: Path, *, replace: bool) -> None:
-    """Whether records can be written there."""
+    """Check that records can be written there."""
     if path.suffix != ".jsonl":
         raise UsageError(f"instruction data are written as .jsonl, got {path.name!r}")
     check_folder(path)

@@ -63,7 +63,7 @@ class ReportMetric(torchmetrics.Metric):  # type: ignore[misc, name-defined]
         return self._judge.columns[0]
 
     def lost(self) -> float:
-        """How many cases could not be judged, over all processes once `compute` has been called."""
+        """Number of cases that could not be judged, over all processes once `compute` has been called."""
         with self.sync_context(should_sync=self._to_sync, should_unsync=True):
             return float(self.not_judged)
 

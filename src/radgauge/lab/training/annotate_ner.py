@@ -42,7 +42,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationCounts:
-    """What was kept at each step."""
+    """Number kept at each step."""
 
     sentences: int
     proposed: int

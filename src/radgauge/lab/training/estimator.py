@@ -49,7 +49,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Trained:
-    """What training leaves."""
+    """Result of training."""
 
     folder: Path  # With the checkpoint (or `comet_embedded.npz`), `log.csv` and `radgauge.json`
     epochs: tuple[Epoch, ...]  # Figures of every epoch
@@ -58,7 +58,7 @@ class Trained:
 
 @dataclass
 class _Run:
-    """Where a run stands; all of it is in the file that a killed run goes on from."""
+    """State of a run; all of it is in the file from which a killed run resumes."""
 
     epoch: int = 0
     step: int = 0  # batches done in this epoch
@@ -312,7 +312,7 @@ class _Trainer:
 
 
 def _fingerprint(settings: EstimatorSettings, *tables: PairTable) -> str:
-    """What a stored state must have been trained with; how long to train and how often to save may change."""
+    """Fingerprint of a stored state's training; how long to train and how often to save may change."""
     fixed = {name: value for name, value in asdict(settings).items() if name not in FREE}
     digest = hashlib.sha256(json.dumps([VERSION, fixed]).encode())
     for table in tables:

@@ -1,4 +1,4 @@
-"""How an estimator is trained."""
+"""Settings of estimator training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHIPPED = (64, 32)
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    """How to train; the defaults are COMET's for its referenceless model, version 2."""
+    """Training settings; defaults are COMET's for its referenceless model, version 2."""
 
     # "embedded" (sketches, numpy at run time), or folder or hub id of a transformers encoder
     encoder: str = "embedded"

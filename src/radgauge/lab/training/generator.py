@@ -53,7 +53,7 @@ class GeneratorEpoch:
 
 @dataclass(frozen=True)
 class TrainedGenerator:
-    """What training leaves: the folder, every epoch, and the one that was kept (None for retrieval)."""
+    """Result of training: the folder, every epoch, and the one that was kept (None for retrieval)."""
 
     folder: Path
     epochs: tuple[GeneratorEpoch, ...]

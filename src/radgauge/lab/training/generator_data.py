@@ -1,4 +1,4 @@
-"""What a report generator learns from: studies with pictures and reports, split so that nothing leaks.
+"""Training data of a report generator: studies with images and reports, split so that nothing leaks.
 
 No study of a patient who is watched in validation is learned from, and no study that has one of its pictures,
 under whatever name. What cannot be used is counted with its reason.
@@ -149,7 +149,7 @@ def lay_texts(texts: Iterable[str]) -> list[str]:
 
 
 def lay_share(texts: Iterable[str]) -> tuple[int, int]:
-    """How many sentences of the reports `lay_texts` writes anew, and how many there are."""
+    """Number of sentences of the reports that `lay_texts` rewrites, and of all sentences."""
     counts = [_lay_text(text)[1:] for text in texts]
     return sum(lay for lay, _ in counts), sum(every for _, every in counts)
 
@@ -188,7 +188,7 @@ def _with_report(cases: Sequence[Case], left_out: Counter[str]) -> list[Case]:
 
 
 def _share(cases: Sequence[Case], share: float, *, seed: int) -> list[bool]:
-    """Which studies are watched: whole patients, drawn until the share is reached."""
+    """Choose the validation studies: complete patients, drawn until the share is reached."""
     patients = list(dict.fromkeys(map(patient_of, cases)))
     counts = Counter(map(patient_of, cases))
     target, chosen, number = max(LEAST_VALIDATION, round(share * len(cases))), set(), 0

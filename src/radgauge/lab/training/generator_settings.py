@@ -1,4 +1,4 @@
-"""How a report generator is trained."""
+"""Settings of generator training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FREE = ("epochs", "patience")
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorSettings(DecoderSize):
-    """How to train; every value, the network's sizes too, is part of the generator's card and signature."""
+    """Training settings; all, the network's sizes too, are part of the generator's card and signature."""
 
     # network (a transformer decoder that writes, needs the extra `models`) or retrieval (reports of the training
     # studies whose pictures are most alike; numpy only)

@@ -214,7 +214,7 @@ Numbers = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class TrainedImageText:
-    """What training leaves."""
+    """Result of training."""
 
     file: Path  # The encoder, for `vlscore:encoder=FILE`
     # View set -> matching of the validation studies by the file itself, as it will be used

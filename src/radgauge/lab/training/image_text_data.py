@@ -1,4 +1,4 @@
-"""What an image-text encoder learns from: studies with pictures and reports."""
+"""Training data of an image-text encoder: studies with images and reports."""
 
 from __future__ import annotations
 

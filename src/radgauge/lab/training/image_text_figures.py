@@ -1,4 +1,4 @@
-"""How well pictures and reports find each other: retrieval and the separation of own from other reports."""
+"""Matching of images and reports: retrieval and the separation of own from other reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an image-text encoder is trained."""
+"""Settings of image-text training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from radgauge.core.errors import UsageError
 
 @dataclass(frozen=True)
 class ImageTextSettings:
-    """How to train; the defaults made the encoder that ships."""
+    """Training settings; defaults made the encoder that ships."""
 
     # Weights of the image network, which stay as they are: embedded (those of the encoder that ships), imagenet
     # (the package that publishes them), or a .pth file of the same layout

@@ -1,4 +1,4 @@
-"""What pictures show, learned from their numbers: the view, and what is no upright chest radiograph."""
+"""Content of images, learned from their features: the view, and what is no upright chest radiograph."""
 
 from __future__ import annotations
 

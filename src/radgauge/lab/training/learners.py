@@ -1,4 +1,4 @@
-"""What the training loop trains: a transformer with a head, or a head on fixed vectors of the reports."""
+"""Learners of the training loop: a transformer with a head, or a head on fixed vectors of the reports."""
 
 from __future__ import annotations
 

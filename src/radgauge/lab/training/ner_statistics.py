@@ -1,4 +1,4 @@
-"""What an entity set holds, by modality and body region: table 1 of the RaTEScore paper."""
+"""Statistics of an entity set, by modality and body region: table 1 of the RaTEScore paper."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class PairScorer:
 
 
 def shared_each(matrix: Any, rows: Index, columns: Index) -> Values:
-    """How many features each of these rows shares with the one at the same place of those."""
+    """Number of features that each of these rows shares with the one at the same index of those."""
     total = np.empty(len(rows), np.float32)
     for start in range(0, len(rows), PAIRS_AT_ONCE):
         part = slice(start, start + PAIRS_AT_ONCE)
@@ -142,7 +142,7 @@ def shared_each(matrix: Any, rows: Index, columns: Index) -> Values:
 
 
 def shared(matrix: Any, rows: Index, columns: Index) -> Values:
-    """How many features each of these rows shares with each of those, dense (rows, columns)."""
+    """Number of features that each of these rows shares with each of those, dense (rows, columns)."""
     # sparse times dense: reports share so many words that a sparse result would be full anyway
     product: Values = matrix[rows.ravel()] @ np.ascontiguousarray(matrix[columns.ravel()].T.toarray())
     return product

@@ -36,7 +36,7 @@ Item = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Proposed:
-    """What a language model proposed."""
+    """Proposals of a language model."""
 
     entities: Mapping[str, list[Proposal]]  # Sentence -> its entities
     refused: Mapping[str, int]  # Why sentences have none -> how many

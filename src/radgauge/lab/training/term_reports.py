@@ -36,7 +36,7 @@ class TermReport:
 
     @property
     def normal(self) -> bool:
-        """Whether the first term says so (the paper's mesh-0)."""
+        """True if the first term says so (the paper's mesh-0)."""
         return self.terms[0] == NORMAL
 
 

@@ -42,7 +42,7 @@ def _meanings(values: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def related(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two sets of parts can speak of one place; no part at all can be any."""
+    """True if two sets of parts can refer to one location; an empty set fits any."""
     if not a or not b:
         return True
     return any(_is_kin(x, y) for x in a for y in b)
@@ -77,7 +77,7 @@ def _is_kin(x: str, y: str) -> bool:
 
 
 def _alike(p: Fact, q: Fact) -> bool:
-    """Whether two facts can be one statement, however it is told."""
+    """True if two facts can be one statement, however it is phrased."""
     if p.kind != q.kind:
         return False
     if p.kind == "normal":
@@ -152,7 +152,7 @@ def _unlike(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _keys(fact: Fact) -> list[tuple[str, bool, str]]:
-    """What two facts that are told alike have in common: kind, yes or no, and for findings one meaning."""
+    """Keys that two facts phrased alike share: kind, yes or no, and for findings one meaning."""
     meanings = _meant(fact) if fact.kind in ("finding", "device") else ("",)
     return [(fact.kind, fact.denied, meaning) for meaning in meanings]
 
@@ -183,7 +183,7 @@ def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], l
 
 
 def _is_said(fact: Fact, others: Sequence[Fact], *, strict: bool) -> bool:
-    """Whether the other text says it in another way: again, as normality, or as the absence of something there."""
+    """True if the other text has it in another form: again, as normality, or as the absence of something there."""
     for other in others:
         if fact.kind == other.kind and _alike(fact, other) and fact.denied == other.denied:
             return True
@@ -207,7 +207,7 @@ def _is_calm(fact: Fact) -> bool:
 
 
 def _is_gloss(fact: Fact, professional: Sequence[Fact]) -> bool:
-    """Whether a fact of the lay text explains one of the report rather than adding one."""
+    """True if a fact of the lay text explains one of the report rather than adding one."""
     if fact.kind in ("limited", "benign", "course"):
         return fact.gloss
     if fact.gloss and (fact.values <= GLOSSED or fact.kind == "normal"):

@@ -44,7 +44,7 @@ class LayCheck(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether a number can be given: something differs, or everything was read and agrees."""
+        """True if a number can be reported: something differs, or everything was read and agrees."""
         return bool(self.differences) or (bool(self.kept) and not self.unread)
 
     @property
@@ -184,7 +184,7 @@ def _told_otherwise(
 
 
 def _is_other_change(p: str, q: str) -> bool:
-    """Whether two texts tell the course otherwise; "still" is what it says of something old or unchanged."""
+    """True if two texts describe the change differently; "still" fits something old or unchanged."""
     calm = {"", "still", "stable", "old"}
     if {p, q} <= {"", "still", "old"} or {p, q} <= {"still", "stable", "old"}:
         return False

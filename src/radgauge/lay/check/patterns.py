@@ -139,7 +139,7 @@ def _compiled(pattern: str, macros: Mapping[str, str]) -> tuple[re.Pattern[str],
 
 
 def _looks_ahead(pattern: str) -> bool:
-    """Whether a pattern ends with a look-ahead: the word behind it is looked at and must not be refused."""
+    """True if a pattern ends with a look-ahead: the word after it is examined and must not be refused."""
     open_at: list[int] = []
     last = -1
     for index, char in enumerate(pattern):

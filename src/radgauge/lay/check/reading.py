@@ -1,4 +1,4 @@
-"""What a text says, read as a lay person would: facts with part, side, degree, doubt, change; advice; numbers."""
+"""Read a text as a lay person would: facts with part, side, degree, doubt, change; advice; numbers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Fact(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What a text tells to do."""
+    """Advice in a text."""
 
     actions: frozenset[str]
     intervals: frozenset[tuple[float, str]]
@@ -197,7 +197,7 @@ def _plain(text: str) -> str:
 
 
 def _is_technique(sentence: str) -> bool:
-    """Whether a sentence tells how the picture was taken or what a word means; it makes no claim."""
+    """True if a sentence describes how the image was taken or defines a word; it makes no claim."""
     return any(everyday().groups[name].find(sentence.strip()) for name in ("technique", "gloss"))
 
 
@@ -223,7 +223,7 @@ def _measures(text: str) -> list[tuple[float, str]]:
 
 @lru_cache(maxsize=4096)
 def _matches(sentence: str) -> Mapping[str, tuple[PatternMatch, ...]]:
-    """What each kind of pattern finds in a sentence; reports repeat their sentences."""
+    """Matches of each kind of pattern in a sentence; reports repeat their sentences."""
     patterns = everyday()
     return {
         "findings": tuple(_joined(patterns.findings.find(sentence), sentence)),
@@ -256,7 +256,7 @@ class _Cues:
                 self.owner.append(self.owner[-1])
 
     def _run_ons(self) -> Iterable[int]:
-        """Where a new subject with its verb follows a denied finding without a stop; the denial ends there."""
+        """Positions of a new subject with its verb after a denied finding without a stop; it ends the denial."""
         for match in (*self.findings, *self.devices):
             denied = any(no.end <= match.start for no in self.named["no"])
             if denied and _NEW_SUBJECT.match(self.text, match.end):
@@ -338,7 +338,7 @@ def _by_side(fact: Fact, match: PatternMatch, cues: _Cues) -> list[Fact]:
 
 
 def _in_advice(fact: Fact, cues: _Cues) -> bool:
-    """Whether a fact stands behind a cue of advice in its clause: what shall be found out, not what was found."""
+    """True if a fact follows a cue of advice in its clause: what shall be found out, not what was found."""
     at = fact.start - cues.start
     if any(act.start <= at < act.end for act in cues.named["actions"]) or fact.values <= {
         "acute",
@@ -430,7 +430,7 @@ def _near(match: PatternMatch, cues: _Cues, name: str) -> list[PatternMatch]:
 def _reach(
     cue: PatternMatch, finding: PatternMatch, others: Sequence[PatternMatch], text: str, *, shares: bool = False
 ) -> int:
-    """How far a cue is from a finding; what stands behind "and" belongs to what follows: "A and persistent B"."""
+    """Distance of a cue from a finding; what follows "and" belongs to the next one: "A and persistent B"."""
     if shares:  # "scarring or atelectasis at the base": both are there
         for other in others:
             first, second = sorted((finding, other))

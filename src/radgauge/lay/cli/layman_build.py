@@ -28,7 +28,7 @@ Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge lay build` w
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """Which words a language model is asked in."""
+    """Wording of the prompts."""
 
     prompt: Annotated[
         Literal["plain", "examples"],
@@ -50,7 +50,7 @@ class Prompts:
 
 @dataclass(frozen=True, slots=True)
 class RefineSettings:
-    """What a translation must pass, and how often it is tried."""
+    """Checks of a translation, and number of attempts."""
 
     checks: Annotated[
         str | None, "Of fidelity, llm, similarity, joined by +; by default fidelity, and llm with an llm."
@@ -270,7 +270,7 @@ def _draw(folder: Path) -> None:
 
 
 def _built_blocks(built: Built | BuiltReports) -> list[o.Block]:
-    """What a run made, and how many texts each round accepted."""
+    """Summarize a run, with the texts accepted per round."""
     from radgauge.lay.build import Built
     from radgauge.render.tables import Column, table
 

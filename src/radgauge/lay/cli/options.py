@@ -25,7 +25,7 @@ EncoderName = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class LayText:
-    """What a report's sentences are replaced with, and how the replacement is found."""
+    """Source of the replacement sentences, and how they are matched."""
 
     sentences: Annotated[str, "A sentence set of your own: two tab-separated columns."] = ""
     encoder: Annotated[
@@ -56,7 +56,7 @@ def encoder_called(name: str) -> Encoder:
 
 
 def why_no_meteor() -> str:
-    """What METEOR lacks on this machine; "" if it can run."""
+    """Reason why METEOR cannot run on this machine; "" if it can."""
     from radgauge.core.errors import MissingExtra, ModelError
     from radgauge.metrics._meteor_java import command
 

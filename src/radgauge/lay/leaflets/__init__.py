@@ -39,7 +39,7 @@ Print = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class WrittenLeaflets:
-    """What a folder holds after a run."""
+    """Content of a folder after a run."""
 
     reports: int  # Rows given, and rows of the table
     written: int
@@ -173,7 +173,7 @@ def sign_leaflets(
 
 
 def read_leaflets(folder: Path) -> tuple[dict[str, Any], list[Leaflet]]:
-    """What a folder was made with, and its leaflets."""
+    """Read a folder's settings and its leaflets."""
     try:
         facts = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):

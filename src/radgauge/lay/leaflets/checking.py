@@ -18,7 +18,7 @@ Verdict = Literal["agrees", "differs", "not judged"]
 
 @dataclass(frozen=True, slots=True)
 class CheckedText:
-    """What the check reads of a plain text beside its report."""
+    """Check of a plain text against its report."""
 
     # agrees (every fact that was read is told alike and everything was read), differs, or not judged
     verdict: Verdict
@@ -87,6 +87,6 @@ def _otherwise(difference: Difference) -> str:
 
 
 def checked_from(record: Mapping[str, Any]) -> CheckedText:
-    """What `asdict` and JSON made of a check."""
+    """Restore a check from `asdict` or JSON."""
     names = ("changed", "lost", "added", "unread")
     return CheckedText(record["verdict"], record["kept"], *(tuple(record[name]) for name in names))

@@ -17,7 +17,7 @@ Status = Literal["unsigned", "signed", "refused", "not written"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a radiologist decided about the plain text of a report."""
+    """Decision of a radiologist about the plain text of a report."""
 
     id: str
     by: str
@@ -43,7 +43,7 @@ class Leaflet:
 
     @property
     def status(self) -> Status:
-        """Where it stands."""
+        """Review status."""
         if not self.sentences:
             return "not written"
         if self.decision is None:

@@ -29,7 +29,7 @@ _HEADING = re.compile(r"\b([A-Za-z]+)\s*:\s*(?:\d+[.)]\s*)?(?:$|(?=[A-Z]))")
 
 @dataclass(frozen=True, slots=True)
 class PageStyle:
-    """How leaflets look."""
+    """Style of leaflets."""
 
     language: str = "en"  # Of the page and of the plain text
     large: bool = False  # Large print: 18 points and one column
@@ -84,7 +84,7 @@ def _render(template: str, leaflet: Leaflet, style: PageStyle, **more: Any) -> s
 def _with_headings(
     leaflet: Leaflet, plain: Sequence[PlainSentence], words: Mapping[str, Any]
 ) -> list[tuple[str, PlainSentence | None]]:
-    """What is said, and the headings between that the leaflet has words for and that have something below them."""
+    """Return the sentences, and the headings that the leaflet has words for and that have text below them."""
     parts: list[tuple[str, PlainSentence | None]] = []
     pending = current = ""
     at = 0

@@ -1,4 +1,4 @@
-"""Who writes the plain sentences of leaflets: the embedded writer, a language model, or the table itself."""
+"""Writers of the plain sentences of leaflets: the embedded writer, a language model, or the table itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LeafletWriter(Protocol):
 
     @property
     def name(self) -> str:
-        """Who it is, in words for the page."""
+        """Name of the writer, for the page."""
 
     @property
     def signature(self) -> str:

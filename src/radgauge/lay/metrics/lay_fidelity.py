@@ -90,7 +90,7 @@ class LayFidelity(Metric):
         )
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
-        """What was lost, added, changed, kept, and what could not be read: one sentence each."""
+        """List what was lost, added, changed, kept, and what could not be read: one sentence each."""
         rows = self.measure([case], reading=reading)
         values = dict(zip(self.columns, map(float, self.case_scores(rows)[0]), strict=True))
         read = self._read([case.candidate, *case.references], reading)
@@ -98,7 +98,7 @@ class LayFidelity(Metric):
         return Explanation(self.name, values, _notes(best, case) if best is not None else ())
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """What could not be read or compared."""
+        """Reason why texts were not compared."""
         read = self._read([case.candidate, *case.references], reading)
         checked = [compare_readings(read[text], read[case.candidate]) for text in case.references]
         unread = next((check.unread[0] for check in checked if check.unread), None)

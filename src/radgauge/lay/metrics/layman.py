@@ -124,7 +124,7 @@ class Layman(Metric):
         return self._values(totals, counts)
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
-        """What each candidate sentence became and whether the reference says so too."""
+        """Show what each candidate sentence became and if the reference says so too."""
         rows = self.measure([case], reading=reading)
         values = dict(zip(self.columns, map(float, self.case_scores(rows)[0]), strict=True))
         replaced = self.replaced([case], reading=reading)
@@ -143,7 +143,7 @@ class Layman(Metric):
         return Explanation(self.name, values, tuple(notes))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words."""
+        """Name the side without words."""
         return wordless(case.candidate, case.references) or "no sentence to compare"
 
     def _word_metrics(self) -> tuple[Metric, ...]:

@@ -14,7 +14,7 @@ from radgauge.study.server.requests import Limits
 
 @dataclass(frozen=True, slots=True)
 class RewardSettings:
-    """What /get_reward answers."""
+    """Settings of /get_reward."""
 
     reward: Annotated[str, "The metric behind it; '' = no such address."] = "errors"
     floor: Annotated[float, "The reward of what cannot be judged."] = -1.0

@@ -27,7 +27,7 @@ DAYS = 90
 
 @dataclass(frozen=True, slots=True)
 class DrawSettings:
-    """How studies are drawn and divided among raters."""
+    """Sampling of studies and division among raters."""
 
     by: Annotated[
         str | None, "A column of the reports; with --scores one of theirs, or by disagreement of metrics."
@@ -42,7 +42,7 @@ class DrawSettings:
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """What raters see."""
+    """Page of the raters."""
 
     title: Annotated[str | None, "Heading of the study."] = None
     assistance: Annotated[
@@ -165,7 +165,7 @@ def designs_cli(
 
 
 def _answers_of(field: Field) -> str:
-    """What can be answered, in short."""
+    """Summarize the possible answers."""
     if field.categories:
         levels = ", ".join(level.key for level in field.levels(field.categories[0].key))
         return ", ".join(each.key for each in field.categories) + (f" x {levels}" if levels else "")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SimulationSettings:
-    """What is tried, and how often."""
+    """Sizes to try, and repetitions."""
 
     studies: Annotated[tuple[int, ...], "Numbers of studies to try: 25+50+100."] = (25, 50, 100, 200, 400)
     raters: Annotated[tuple[int, ...], "Numbers of raters to try: 1+2+3."] = (1, 2, 3, 5)
@@ -43,7 +43,7 @@ def plan_cli(
     column: Annotated[str | None, "Output of the metric in --scores; the first without it."] = None,
     simulation: Annotated[SimulationSettings, "The simulation"] = SimulationSettings(),
 ) -> None:
-    """How many studies and raters for an interval of a wanted width, by simulation from an earlier study.
+    """Estimate the number of studies and raters for an interval width, by simulation from an earlier study.
 
     Examples:
 

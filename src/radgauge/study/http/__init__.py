@@ -1,4 +1,4 @@
-"""What every web page and service of radgauge needs, and nothing of what it shows.
+"""Common base of every web page and service of radgauge, without what it shows.
 
 Headers that forbid foreign content (`headers`), limits on bodies and on requests (`limits`), random tokens that
 are kept as hashes (`tokens`), connections that may not be silent for long (`connections`), and servers that listen

@@ -137,7 +137,7 @@ def client_address(scope: Scope) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionLimits:
-    """What connections may cost before they have sent a request."""
+    """Limits on connections before they have sent a request."""
 
     total: int = 1024  # Connections at the same time; beyond it the one that was silent for longest is closed
     per_address: int = 256  # The same for one address (but for that of a proxy)

@@ -32,7 +32,7 @@ OTHER_FILES = 128
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server listens, and the address under which people reach it.
+    """Address that a server listens on, and the URL at which people reach it.
 
     `url` is needed behind a proxy and for every host that is not this machine itself. `proxy` is the address from
     which the proxy connects; only its `X-Forwarded-For` is believed. With `certificate` the server itself speaks
@@ -58,12 +58,12 @@ class Place:
 
     @property
     def https(self) -> bool:
-        """Whether browsers come encrypted (through a proxy: the server itself speaks HTTP)."""
+        """True if browsers connect encrypted (through a proxy: the server itself speaks HTTP)."""
         return (self.url or "").startswith("https:")
 
     @property
     def warning(self) -> str:
-        """What is unsafe about the place; empty if nothing is."""
+        """Reason why the address is unsafe; empty if it is safe."""
         if self.url is None or self.https or is_loopback(urlsplit(self.url).hostname or ""):
             return ""
         return (
@@ -78,7 +78,7 @@ class Place:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine and no other can reach it.
+    """True if a host is this machine and no other can reach it.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, True, False)
@@ -141,7 +141,7 @@ def _terminated(number: int, frame: object) -> None:
 
 
 def configuration(app: ASGIApp, address: Place, *, workers_wait: int, limits: ConnectionLimits) -> uvicorn.Config:
-    """How uvicorn runs an application of ours."""
+    """Return uvicorn's configuration for an app."""
     limits = replace(limits, total=min(limits.total, allow_files(limits.total + OTHER_FILES) - OTHER_FILES))
     return uvicorn.Config(
         app,

@@ -21,12 +21,12 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> str:
-    """What is stored of a token: the SHA-256 of its text, in hexadecimal."""
+    """Hash stored for a token: the SHA-256 of its text, in hexadecimal."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_known(token: str, hashes: Iterable[str]) -> bool:
-    """Whether one of the hashes is that of the token; takes as long for a wrong one as for a right one.
+    """True if one of the hashes is that of the token; takes as long for a wrong one as for a right one.
 
     >>> is_known("right", [token_hash("right")]), is_known("wrong", [token_hash("right")])
     (True, False)

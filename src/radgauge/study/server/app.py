@@ -405,7 +405,7 @@ class _Service:
         return b'{"cases":[' + b",".join(records) + b"]," + closing.removeprefix(b"{")
 
     async def _rewarded(self, body: bytes, until: float) -> bytes:
-        """What OpenRLHF expects of a remote reward: rewards, the same between 0 and 1, and numbers to log."""
+        """Return rewards in the form of OpenRLHF: rewards, the same between 0 and 1, and numbers to log."""
         rewards: list[tuple[float, bool]] = []
         for part in parts_of(await self.workers.run("reward_request", body, until=until), self.limits):
             texts = [case.candidate for case in part], [case.references for case in part]

@@ -1,4 +1,4 @@
-"""What the service does with cases, without a word of HTTP: loaded metrics, shared readings, records."""
+"""Judge the service's cases, without a word of HTTP: loaded metrics, shared readings, records."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Late(RadgaugeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What is served. May be sent to another process."""
+    """Settings of the service. Can be sent to another process."""
 
     metrics: tuple[str, ...] = ("errors",)  # Specifications of the metrics, loaded once
     models: str = "embedded"  # Profile of metrics given by name
@@ -79,7 +79,7 @@ class Judge:
 
     @cached_property
     def signatures(self) -> dict[str, dict[str, Any]]:
-        """What each metric is: signature, columns, direction."""
+        """Signature, columns and direction of each metric."""
         return {
             name: {
                 "signature": metric.signature(),
@@ -189,7 +189,7 @@ def summary_records(results: Results, options: RequestOptions) -> list[dict[str,
 
 
 def notes_on(cases: Sequence[Case], results: Results) -> list[str]:
-    """What the reader of the values should know; no text of a report."""
+    """Notes for the reader of the values; no text of a report."""
     notes = text_notes(cases, locations=[f"case {at}" for at in range(1, len(cases) + 1)])
     if any(column.endswith("_embedded") for scores in results.judges.values() for column in scores.columns):
         notes.append(

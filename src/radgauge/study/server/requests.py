@@ -1,4 +1,4 @@
-"""What a request asks for: its JSON as cases and settings, within the limits on what it may cost."""
+"""Content of a request: its JSON as cases and settings, within the limits on what it may cost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TooMany(InputError):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one request may cost."""
+    """Limits on the cost of a request."""
 
     body: int = 16 << 20  # Bytes of a JSON request
     cases: int = 1000  # Cases of a JSON request
@@ -47,7 +47,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestOptions:
-    """What a request asks for: which of the metrics, explanations or not, and how intervals are drawn."""
+    """Options of a request: which of the metrics, explanations or not, and how intervals are drawn."""
 
     metrics: tuple[str, ...]
     explain: bool = False
@@ -129,7 +129,7 @@ def request_of(body: bytes, *, metrics: Collection[str], limits: Limits) -> tupl
 
 
 def options_of(given: Mapping[str, Any], metrics: Collection[str]) -> RequestOptions:
-    """What a request asks for, from its JSON object or from the address of a stream, already typed."""
+    """Return a request's options, from its JSON object or from the address of a stream, already typed."""
     names = given.get("metrics")
     names = tuple(metrics) if names is None else names
     if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):

@@ -1,4 +1,4 @@
-"""What operators see of the service: counters in Prometheus' text format, and an access log without any text.
+"""Telemetry for operators: counters in Prometheus' text format, and an access log without any text.
 
 Written here and not with prometheus_client: one process answers all requests, so counters in memory suffice.
 """

@@ -1,4 +1,4 @@
-"""Where the service judges: in processes of their own, so that one that does not come to an end can be killed.
+"""Worker processes of the service: one that does not come to an end can be killed.
 
 A regular expression or a network holds the interpreter for as long as it likes, and with it all other requests and
 `/health`. So the process that answers HTTP judges nothing. anyio keeps the pool, hands work out in the order in

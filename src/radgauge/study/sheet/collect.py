@@ -30,7 +30,7 @@ SHEET = "sheet-"
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What became of a sheet."""
+    """Outcome for a sheet."""
 
     file: str
     person: str
@@ -95,7 +95,7 @@ def _read(store: Store, file: Path) -> tuple[Mapping[str, Any], dict[str, Wanted
 
 
 def _moment(value: Any, file: Path) -> int:
-    """When a sheet was filled, in seconds: what the form says, else the time of the file."""
+    """Time at which a sheet was filled, in seconds: from the form, else from the file."""
     try:
         return int(datetime.fromisoformat(str(value)).timestamp())
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""What a rater's sheet holds, and the seal by which a filled one is recognised.
+"""Content of a rater's sheet, and the seal by which a filled one is recognised.
 
 The seal is a keyed hash over study, rater and design. It keeps a sheet from being handed in for another rater
 or for another study; the key never leaves the study's file.

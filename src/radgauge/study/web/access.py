@@ -1,4 +1,4 @@
-"""Who sends a request: raters and adjudicators by one cookie, the organiser by another.
+"""Sender of a request: raters and adjudicators by one cookie, the organiser by another.
 
 A cookie holds the secret of a session that the study keeps (`study.sessions`), nothing else. It is looked up on
 every request: whoever signed out, is revoked or has expired is out at once.

@@ -54,7 +54,7 @@ def _read(path: Path) -> WebPicture:
 
 
 def picture_records(store: Store, person_id: str, view: CaseView) -> list[dict[str, Any]]:
-    """What the viewer needs to know of each image; of one that cannot be shown, its name and why."""
+    """Return the viewer's record of each image; of one that cannot be shown, its name and why."""
     records: list[dict[str, Any]] = []
     for number in range(view.images):
         name = f"Image {number + 1}"
@@ -214,7 +214,7 @@ def _needs_rater(work: Callable[[Request, Person, Session], Response]) -> Callab
 
 
 def _kinds(store: Store) -> dict[str, bool]:
-    """What the list of keys has to mention."""
+    """Topics for the list of keys."""
     questions = store.design.fields
     return {
         "marks": any(field.kind == "marks" for field in questions),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def routes() -> list[Route]:
-    """What of the application is for the organiser alone."""
+    """Return the routes for the organiser alone."""
     return [
         Route("/organiser", _overview),
         Route("/organiser/case/{key}", _case),

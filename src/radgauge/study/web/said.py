@@ -36,7 +36,7 @@ def answers_in_words(
 
 
 def feedback_in_words(design: Design, feedback: Mapping[str, Any]) -> list[str]:
-    """What was expected where something else was answered."""
+    """List the expected answers where others were chosen."""
     several = len({line["candidate"] for line in feedback["answers"] if line["candidate"]}) > 1
     say = partial(translated, design.language)
     lines = []
