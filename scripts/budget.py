@@ -17,16 +17,16 @@ from typing import Any
 SOURCE = Path(__file__).parents[1] / "src/radgauge"
 SUBJECTS = ("lay", "study", "lab")
 LIMITS = {
-    "lines": 90_600,
+    "lines": 90_900,
     "lines, core": 66_200,
-    "lines, lay": 8_500,
-    "lines, study": 9_000,
-    "lines, lab": 7_100,
-    "modules": 534,
-    "option slots": 325,
+    "lines, lay": 8_550,
+    "lines, study": 9_060,
+    "lines, lab": 7_180,
+    "modules": 530,
+    "option slots": 322,
     "import lines, %": 7.2,
-    "glossary names, %": 4.3,
-    "question docstrings, %": 10.5,
+    "glossary names, %": 0.6,
+    "question docstrings, %": 1.0,
 }
 
 GLOSSARY = {

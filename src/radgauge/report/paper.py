@@ -25,12 +25,12 @@ ALPHA = 0.05
 class PaperStyle:
     """Style of a table for a paper."""
 
-    systems: Literal["rows", "columns"] = "rows"  # True if systems are rows or columns
+    systems: Literal["rows", "columns"] = "rows"  # What systems are in the table
     # What systems and metrics are called: name in the scores -> name in the table
     names: Mapping[str, str] = field(default_factory=dict)
     scale: float = 1.0  # Values are multiplied by it; 100 prints percent-like values
     decimals: int = 3  # Digits behind the point
-    intervals: bool = True  # True if intervals stand beside the values
+    intervals: bool = True  # Print intervals beside the values
     wide: bool = False  # True if LaTeX sets the table over both columns of a page
     columns: tuple[str, ...] = ()  # Outputs of the table, bleu_1..bleu_4 for neighbours; empty: the headlines
     caption: str = ""  # Empty: one that counts the systems
