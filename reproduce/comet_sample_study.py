@@ -157,7 +157,7 @@ def _radcliq(cases: Sequence[Case], reading: Readings) -> np.ndarray[tuple[int],
         [text for case in cases for text in (case.references[0], case.candidate)], reading=reading
     )
     places = np.arange(len(cases), dtype=np.intp)
-    return scorer.each(2 * places, 2 * places + 1).radcliq
+    return scorer.paired(2 * places, 2 * places + 1).radcliq
 
 
 def write_sample(path: Path | str, sample: StudySample) -> None:
