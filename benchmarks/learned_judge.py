@@ -62,7 +62,7 @@ class Source:
         self.rating = judgments.mean_ratings().headline
         self.total = -judgments.mean_errors().column("errors_total")
         self.columns: dict[str, Values] = {}
-        for scores in rg.score(list(judgments.cases), list(METRICS), reading=reading).values():
+        for scores in rg.score(list(judgments.cases), list(METRICS), reading=reading).judges.values():
             self.columns |= {column: scores.oriented(column) for column in scores.columns}
 
     def tau(self, values: Values, *, inside: NDArray[np.bool_] | None = None) -> tuple[float, float]:
