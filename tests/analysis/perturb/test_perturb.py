@@ -187,6 +187,9 @@ REMOVED = ("remove_pathology", "reorder")
             "FINDINGS:\nClear lungs.",
         ),
         ("Acute rib fracture. No other fracture is seen. Clear lungs.", "No other fracture is seen. Clear lungs."),
+        ("A 15 mm nodule lies in the left lung. May contain calcium. No effusion.", "No effusion."),
+        ("Bridging syndesmophytes of the spine. This could indicate hyperostosis. No effusion.", "No effusion."),
+        ("A retrocardiac density is seen. There appears to be air within this. No effusion.", "No effusion."),
     ],
 )
 def test_every_statement_of_a_removed_pathology_goes(text: str, left: str) -> None:

@@ -108,6 +108,7 @@ def _statements(report: ParsedReport, index: int) -> frozenset[int]:
         more = set(removed)
         for at, sentence in enumerate(report.reading.sentences):
             leans = at - 1 in more and cues().leaning.match(report.sentence(at)) is not None
+            leans |= at + 1 in removed and cues().leaning.match(report.sentence(at + 1)) is not None
             named = any(mention.concept in kinds for mention in report.stated(at))
             again = restates(report.sentence(at), families=families, names=names)
             if sentence.section not in _ASIDE and (leans or named or again):
