@@ -107,7 +107,7 @@ RUNS = {
     "probe behaviour": "-m bleu",
     "probe image": "R/reports.csv --images R -m vlscore:domain=off --deals 2 --resamples 20",
     "perturb": "R/reports.csv -o R/perturbed.jsonl",
-    "board": "R -o R/board.html",
+    "board": "R/ -o R/board.html",
     "export": "R/scores.jsonl -o R/export",
     "rescore": "R/scores.jsonl -o R/again.jsonl",
     "config": "",
