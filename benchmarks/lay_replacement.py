@@ -73,7 +73,9 @@ def _cases(data: Path) -> tuple[list[Case], NDArray[np.float64], list[Case]]:
         texts = {row["uid"]: f"{row['findings']} {row['impression']}".strip() for row in csv.DictReader(file)}
     with (data / SYSTEMS).open(encoding="utf-8", newline="") as file:
         outputs = {row["uid"]: row for row in csv.DictReader(file)}
-    verdicts = [json.loads(line) for line in (data / "judged" / "iu_pairs.jsonl").open(encoding="utf-8")]
+    verdicts = [
+        json.loads(line) for line in (data / "judged" / "iu_pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     cases = [
         Case(f"{number}", outputs[str(each["id"])][each["system"]], (texts[str(each["id"])],))
         for number, each in enumerate(verdicts)

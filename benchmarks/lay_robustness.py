@@ -45,7 +45,10 @@ def _rows(path: Path) -> list[list[str]]:
 def _triples(data: Path) -> dict[str, list[tuple[str, str, str]]]:
     files = (data / "judged" / "lay_triples.jsonl", HELD_OUT)
     others, held_out = (
-        [(x["professional"], x["right"], x["wrong"]) for x in map(json.loads, path.open(encoding="utf-8"))]
+        [
+            (x["professional"], x["right"], x["wrong"])
+            for x in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        ]
         for path in files
     )
     own = [(row[1], row[2], row[3]) for row in _rows(TESTS / "lay_triples" / "own.tsv")]

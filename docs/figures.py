@@ -51,8 +51,10 @@ RESAMPLES = 3000
 
 
 def _leading(lines: Mapping[tuple[str, str], Interval], column: str) -> Interval:
-    """Agreement with the rating; of counts, which are compared with counts alone, with the total."""
-    return lines.get((column, "rating")) or lines[column, "total"]
+    """Agreement with the rating; of counts, which are compared with counts alone, with the first of these."""
+    return next(
+        lines[column, target] for target in ("rating", "total", "significant") if (column, target) in lines
+    )
 
 
 def align_radpref(data: Path, *, resamples: int = RESAMPLES) -> str:
@@ -69,8 +71,8 @@ def align_radpref(data: Path, *, resamples: int = RESAMPLES) -> str:
     ]
     for column in columns:
         cells = [_cell(lines[column, t]) if (column, t) in lines else "–" for t in targets]
-        preferred = share(found.preferences[column].interval.value, 0)
-        rows.append(f"| `{column}` | {' | '.join(cells)} | {preferred} | {clusters[column]} |")
+        preferred = share(found.preferences[column].interval.value, 0) if column in found.preferences else "–"
+        rows.append(f"| `{column}` | {' | '.join(cells)} | {preferred} | {clusters.get(column, '–')} |")
     ceilings = {ceiling.target: ceiling.leave_one_out.mean for ceiling in found.ceilings}
     cells = [_cell(ceilings[target]) for target in targets]
     rows.append(f"| *one radiologist against the others* | {' | '.join(cells)} | | |")
